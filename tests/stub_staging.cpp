@@ -1,5 +1,6 @@
 // Rows of the host on the stub: every way up and down, pieces that split rows, what fails, and what
 // is worked on in place.
+#include <atomic>
 #include <cstring>
 #include <mutex>
 #include <string>
@@ -127,7 +128,8 @@ TEST_CASE("every way brings rows up and down, whole or in pieces that split them
         for (const int threads : {1, 3}) {
           Staging staging(runtime, {threads, way});
           Kept kept;  // grows
-          for (const Size size : {Size{1, 1}, {100, 7}, {70001, 1}, {4097, 300}, {4097, 900}, {1, 300000}}) {
+          for (const Size size :
+               {Size{1, 1}, {100, 7}, {70001, 1}, {4097, 300}, {4097, 400}, {1, 300000}}) {
             for (const std::size_t gap : {0U, 16U, 5U}) {
               if (size.rows > 1000 && gap > 0) continue;
               Picture src(size.row_bytes, size.rows, gap, 0);
@@ -145,6 +147,29 @@ TEST_CASE("every way brings rows up and down, whole or in pieces that split them
         }
       }
       CHECK(stub::alive() == before);
+    }
+  }
+}
+
+TEST_CASE("results that no cache holds, whether somebody looks at them or not") {
+  auto device = stub::gpu();
+  device.global_memory = 512 << 20;
+  device.max_allocation = 64 << 20;
+  stub::set_device(device);
+  const Runtime runtime = stub::make_runtime();
+  for (const StripWay way : {StripWay::staged, StripWay::mapped}) {
+    Staging staging(runtime, {3, way});
+    Kept kept;
+    Picture src(65536, 512, 0, 0);
+    number(src);
+    for (const bool looks : {false, true}) {
+      Picture dst(65536, 512, 5, 9);  // rows of all alignments
+      std::atomic<std::size_t> seen{0};
+      const StagedBytes look = [&](std::size_t begin, std::size_t end) { seen += end - begin; };
+      pass(runtime, staging, kept, src, dst, {}, looks ? look : StagedBytes());
+      CHECK(same_rows(src, dst));
+      CHECK(gaps_hold(dst, 9));
+      CHECK(seen == (looks ? std::size_t{65536} * 512 : 0));
     }
   }
 }

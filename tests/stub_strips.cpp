@@ -95,7 +95,7 @@ TEST_CASE("a device that fails leaves its strips to the others, and describe() s
   }
 }
 
-TEST_CASE("each byte of the result is told once, when it is there") {
+TEST_CASE("each byte of the result is reported once, when it is there") {
   stub::set_device(stub::gpu());
   for (const StripWay way : {StripWay::staged, StripWay::direct, StripWay::mapped}) {
     for (const std::size_t count : {1U, 2U}) {

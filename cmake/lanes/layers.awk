@@ -37,7 +37,7 @@ function resolve(name, quoted, from,    folder, i) {
   for (i = 1; i <= roots; i++) if ((root[i] name) in exists) return root[i] name
   if (room_of(name) != "") return name
   if (name !~ /[.\/]/) word = "std"
-  else if (name ~ /^(sys\/.*|unistd|fcntl|dirent|spawn|stdlib|string)(\.h)?$/) word = "system"
+  else if (name ~ /^(sys\/.*|unistd|fcntl|dirent|spawn|stdlib|string|emmintrin)(\.h)?$/) word = "system"
   else if (name ~ /^CL\//) word = "CL"
   else word = "libraries"
   return ""

@@ -23,11 +23,10 @@ CLCOOK_INLINE StripReport GaussianBlur::by_strips(const Runtime& runtime, const 
   return by_strips(pipeline, problem, src, src_pitch, dst, dst_pitch, strip_rows, told);
 }
 
-CLCOOK_INLINE StripReport
-GaussianBlur::by_strips(StripPipeline& pipeline, const Problem& problem, const void* src,
-                        std::size_t src_pitch, void* dst, std::size_t dst_pitch, int strip_rows,
-                        const StripProgress& progress, Variant variant,
-                        const std::function<void(std::size_t, std::size_t)>& each_bytes) {
+CLCOOK_INLINE StripReport GaussianBlur::by_strips(
+    StripPipeline& pipeline, const Problem& problem, const void* src, std::size_t src_pitch,
+    void* dst, std::size_t dst_pitch, int strip_rows, const StripProgress& progress,
+    Variant variant, const std::function<void(std::size_t, std::size_t)>& each_bytes) {
   Spec::check(problem);
   if (strip_rows < 0) {
     fail(Errc::invalid_argument, kName,

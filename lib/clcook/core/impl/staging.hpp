@@ -97,6 +97,31 @@ class CopyThreads {
     ended_.wait(lock, is_over);
   }
 
+  // Has work(worker, take) called in so many threads at most, where take(begin, end) says which of the
+  // bytes 0 to `total` come next, a piece at a time. Throws what one of them has thrown when all have
+  // ended.
+  template <class Work>
+  void share(std::size_t workers, std::size_t total, std::size_t piece, const Work& work) {
+    std::atomic<std::size_t> next{0};
+    std::mutex of_failure;
+    std::exception_ptr failure;
+    const auto take = [&](std::size_t& begin, std::size_t& end) {
+      begin = next.fetch_add(piece);
+      end = std::min(begin + piece, total);
+      return begin < total;
+    };
+    for_each(std::min(workers, (total + piece - 1) / piece), [&](std::size_t worker) {
+      try {
+        work(worker, take);
+      } catch (...) {
+        next = total;
+        const std::lock_guard<std::mutex> lock(of_failure);
+        if (!failure) failure = std::current_exception();
+      }
+    });
+    if (failure) std::rethrow_exception(failure);
+  }
+
  private:
   struct Job {
     const std::function<void(std::size_t)>* work;
@@ -349,16 +374,79 @@ class PinnedPieces {
   std::vector<cl::Event> events_;
 };
 
-// How rows go through pinned pieces. One thread has the queue, since drivers keep others waiting, and
-// several copy.
+// How rows go through pinned pieces. Up to some 30 MB one thread has the queue, since drivers keep
+// others waiting, and all copy. Of more each thread has two pieces of its own, which its caches hold,
+// and has them read and written itself.
 struct PieceWork {
   CopyThreads& threads;
   std::size_t workers;
   PinnedPieces& pieces;
   std::size_t piece;  // bytes, as many as a piece has or fewer
+  bool own_pieces;
   cl_command_queue queue;
   const char* where;  // as of wait_for()
 };
+
+// Writes the bytes `begin` to `end` of a buffer from a piece; to be flushed.
+inline void write_piece(const PieceWork& by, const cl::Buffer& to, std::size_t begin,
+                        std::size_t end, std::size_t piece) {
+  cl_event event = nullptr;
+  check(clEnqueueWriteBuffer(by.queue, to(), CL_FALSE, begin, end - begin, by.pieces.at(piece), 0,
+                             nullptr, &event),
+        "clEnqueueWriteBuffer");
+  by.pieces.event(piece) = cl::Event(event);
+}
+// Reads them into a piece, behind an event, when that is free.
+inline void read_piece(const PieceWork& by, const cl::Buffer& from, std::size_t begin,
+                       std::size_t end, std::size_t piece, const cl::Event& made) {
+  by.pieces.wait(piece, by.where);
+  const cl_event wait = made();
+  cl_event event = nullptr;
+  check(clEnqueueReadBuffer(by.queue, from(), CL_FALSE, begin, end - begin, by.pieces.at(piece), 1,
+                            &wait, &event),
+        "clEnqueueReadBuffer");
+  by.pieces.event(piece) = cl::Event(event);
+  flush_strip(by.queue);
+}
+
+template <class Copy>
+void write_own_pieces(const PieceWork& by, const cl::Buffer& to, std::size_t total,
+                      const Copy& copy) {
+  by.threads.share(by.workers, total, by.piece, [&](std::size_t worker, const auto& take) {
+    std::size_t begin = 0;
+    std::size_t end = 0;
+    for (std::size_t turn = 0; take(begin, end); ++turn) {
+      const std::size_t slot = worker * kStagingSlots + turn % kStagingSlots;
+      by.pieces.wait(slot, by.where);
+      copy(begin, end, by.pieces.at(slot));
+      write_piece(by, to, begin, end, slot);
+      flush_strip(by.queue);
+    }
+  });
+}
+
+template <class Copy>
+void read_own_pieces(const PieceWork& by, const cl::Buffer& from, std::size_t total,
+                     const cl::Event& made, const Copy& copy) {
+  constexpr std::size_t kSlots = kStagingSlots;
+  by.threads.share(by.workers, total, by.piece, [&](std::size_t worker, const auto& take) {
+    std::array<std::pair<std::size_t, std::size_t>, kSlots> bytes;
+    std::size_t begun = 0;
+    for (std::size_t ended = 0;; ++ended) {
+      while (begun < ended + kSlots &&
+             take(bytes[begun % kSlots].first, bytes[begun % kSlots].second)) {
+        const auto [begin, end] = bytes[begun % kSlots];
+        read_piece(by, from, begin, end, worker * kSlots + begun % kSlots, made);
+        ++begun;
+      }
+      if (ended == begun) return;
+      const auto [begin, end] = bytes[ended % kSlots];
+      const std::size_t slot = worker * kSlots + ended % kSlots;
+      by.pieces.wait(slot, by.where);
+      copy(begin, end, by.pieces.at(slot));
+    }
+  });
+}
 
 // Pieces that one thread drives, in their order, and that it and others copy.
 class PieceFlow {
@@ -459,8 +547,7 @@ void flow_pieces(const PieceWork& by, std::size_t count, const Copy& copy, const
 // The bytes of a piece, so that each worker has some, and the last piece is no crumb.
 inline std::size_t piece_bytes(std::size_t total, std::size_t workers) {
   constexpr std::size_t kMost = 6 * kStagingPiece;
-  const std::size_t wanted =
-      std::clamp(total / (workers * kStagingSlots), kStagingPiece, kMost);
+  const std::size_t wanted = std::clamp(total / (workers * kStagingSlots), kStagingPiece, kMost);
   const std::size_t count = std::max<std::size_t>(1, (total + wanted * 3 / 4) / wanted);
   return std::min((total / count / kStagingStep + 1) * kStagingStep, kMost);
 }
@@ -468,6 +555,7 @@ inline std::size_t piece_bytes(std::size_t total, std::size_t workers) {
 // Writes the bytes 0 to `total` of a buffer; copy(begin, end, memory) has filled each piece before.
 template <class Copy>
 void write_pieces(const PieceWork& by, const cl::Buffer& to, std::size_t total, const Copy& copy) {
+  if (by.own_pieces) return write_own_pieces(by, to, total, copy);
   PinnedPieces& pieces = by.pieces;
   const std::size_t count = (total + by.piece - 1) / by.piece;
   const std::size_t first = pieces.take(count);
@@ -483,11 +571,7 @@ void write_pieces(const PieceWork& by, const cl::Buffer& to, std::size_t total, 
     for (std::size_t i = 0; i < count; ++i) {
       open_to(i + (pieces.count() + 1) / 2);
       flow.need(i, fill);
-      cl_event event = nullptr;
-      check(clEnqueueWriteBuffer(by.queue, to(), CL_FALSE, begin(i), end(i) - begin(i),
-                                 pieces.at(first + i), 0, nullptr, &event),
-            "clEnqueueWriteBuffer");
-      pieces.event(first + i) = cl::Event(event);
+      write_piece(by, to, begin(i), end(i), first + i);
       if (count > 1) flush_strip(by.queue);
     }
   });
@@ -498,8 +582,8 @@ void write_pieces(const PieceWork& by, const cl::Buffer& to, std::size_t total, 
 template <class Copy>
 void read_pieces(const PieceWork& by, const cl::Buffer& from, std::size_t total,
                  const cl::Event& made, const Copy& copy) {
+  if (by.own_pieces) return read_own_pieces(by, from, total, made, copy);
   PinnedPieces& pieces = by.pieces;
-  const cl_event wait = made();
   const std::size_t count = (total + by.piece - 1) / by.piece;
   const std::size_t first = pieces.take(count);
   const auto begin = [&](std::size_t i) { return i * by.piece; };
@@ -510,13 +594,7 @@ void read_pieces(const PieceWork& by, const cl::Buffer& from, std::size_t total,
     for (std::size_t i = 0; i < count; ++i) {
       for (; begun < std::min(i + (pieces.count() + 1) / 2, count); ++begun) {
         if (begun >= pieces.count()) flow.need(begun - pieces.count(), empty);
-        pieces.wait(first + begun, by.where);
-        cl_event event = nullptr;
-        check(clEnqueueReadBuffer(by.queue, from(), CL_FALSE, begin(begun), end(begun) - begin(begun),
-                                  pieces.at(first + begun), 1, &wait, &event),
-              "clEnqueueReadBuffer");
-        pieces.event(first + begun) = cl::Event(event);
-        flush_strip(by.queue);
+        read_piece(by, from, begin(begun), end(begun), first + begun, made);
       }
       pieces.wait(first + i, by.where);
       flow.open(i + 1);
@@ -618,15 +696,17 @@ struct Staging::State {
   // Through pinned memory.
   void up_staged(const HostRows& src, const cl::Buffer& to, const StagedBytes& seen) {
     pieces.drain();
-    detail::write_pieces(by_pieces(), to, src.row_bytes * src.rows,
+    const std::size_t total = src.row_bytes * src.rows;
+    detail::write_pieces(by_pieces(total), to, total,
                          [&](std::size_t begin, std::size_t end, unsigned char* memory) {
                            if (seen) seen(begin, end);
                            copy_in(src, begin, end, memory);
                          });
   }
 
-  detail::PieceWork by_pieces() {
-    return {threads, copying, pieces, piece, runtime.queue()(), nullptr};
+  detail::PieceWork by_pieces(std::size_t total) {
+    return {threads,           copying, pieces, piece, total >= detail::kPastCaches,
+            runtime.queue()(), nullptr};
   }
 
   cl::Event up_mapped(const HostRows& src, const cl::Buffer& to, const StagedBytes& seen) {
@@ -692,7 +772,7 @@ struct Staging::State {
       return;
     }
     detail::flush_strip(runtime.queue()());
-    detail::read_pieces(by_pieces(), from, total, made,
+    detail::read_pieces(by_pieces(total), from, total, made,
                         [&](std::size_t begin, std::size_t end, const unsigned char* memory) {
                           copy_out(dst, begin, end, memory, each != nullptr);
                           if (each) each(begin, end);

@@ -323,8 +323,8 @@ class StripWorker {
     }
     if (slot.way == StripWay::staged) {
       PinnedPieces& pieces = lane_.up_pieces;
-      write_pieces({copies_, lane_.workers, pieces, pieces.bytes(), queue, kStripName}, to, total,
-                   fill);
+      write_pieces({copies_, lane_.workers, pieces, pieces.bytes(), true, queue, kStripName}, to,
+                   total, fill);
       return pieces.events();
     }
     std::vector<cl::Event> done;
@@ -404,7 +404,7 @@ class StripWorker {
 
   void empty_staged(const Item& item) {
     PinnedPieces& pieces = lane_.down_pieces;
-    read_pieces({copies_, lane_.workers, pieces, pieces.bytes(), lane_.down(), kStripName},
+    read_pieces({copies_, lane_.workers, pieces, pieces.bytes(), true, lane_.down(), kStripName},
                 item.slot->to, bytes_of(item), item.computed,
                 [&](std::size_t begin, std::size_t end, const unsigned char* memory) {
                   empty(memory, item, begin, end);
