@@ -10,7 +10,7 @@
 //
 // test: scene:96x80 {out}/rank_filter_small.png --radius 7 --rank 0.5
 // test: scene:70x33 {out}/rank_filter_grown.png --radius 2 --rank 0.9 --border mirror --compare --rounds 1
-// demo: scene {out}/rank_filter.png --radius 3 --noise {out}/rank_filter_noise.png --compare
+// demo: scene {out}/rank_filter.png --radius 3 --noise {out}/rank_filter_noise.png
 
 #include <fmt/format.h>
 

@@ -65,20 +65,6 @@ double median_seconds(int rounds, const Work& work) {
   return times[times.size() / 2];
 }
 
-// All usable devices of the best one's type and platform, the best first.
-std::vector<Runtime> all_devices(const Arguments& arguments) {
-  const Runtime best = Runtime::pick(arguments.device);
-  std::vector<Runtime> out{best};
-  for (const clcook::DeviceCandidate& one : clcook::find_devices()) {
-    if (static_cast<int>(out.size()) >= arguments.most_devices) break;
-    if (!one.usable || one.device() == best.device()() ||
-        one.info.platform != best.info().platform || one.info.gpu != best.info().gpu)
-      continue;
-    out.push_back(Runtime::pick(one.spec));
-  }
-  return out;
-}
-
 // What the bus gives with pinned memory, in GB/s: up alone, down alone, both at once, over all
 // devices together.
 struct Bus {
@@ -207,7 +193,9 @@ void run(const Arguments& arguments) {
       clcook::pixel_type(GaussianBlur::parse_pixel(arguments.pixel), arguments.channels);
   problem.quality = arguments.quality;
   problem.peak = 1;
-  const std::vector<Runtime> all = all_devices(arguments);
+  std::vector<Runtime> all = Runtime::pick(arguments.device).with_others();
+  if (all.size() > static_cast<std::size_t>(arguments.most_devices))
+    all.erase(all.begin() + arguments.most_devices, all.end());
 
   const auto bytes = static_cast<std::size_t>(clcook::gaussian::bytes_of(problem));
   std::vector<unsigned char> src(bytes);

@@ -1,4 +1,5 @@
 // Devices: specifications, the reasons for a choice, and machines without any.
+#include <algorithm>
 #include <clcook/core/device.hpp>
 
 #include <cstdio>
@@ -219,6 +220,23 @@ TEST_CASE("a picked runtime has the queue that was asked for") {
     CHECK(error.code == Errc::unsupported);
     MESSAGE("SKIPPED: ", std::string(error.what()));
   }
+}
+
+TEST_CASE("a runtime and one for every other device of its platform and kind") {
+  const Runtime first = Runtime::pick();
+  const std::vector<Runtime> all = first.with_others();
+  CHECK(all.front().queue()() == first.queue()());
+  std::size_t count = 0;
+  for (const DeviceCandidate& one : find_devices()) {
+    if (!one.usable || one.info.platform != first.info().platform ||
+        one.info.gpu != first.info().gpu || one.info.cpu != first.info().cpu)
+      continue;
+    ++count;
+    CHECK(std::count_if(all.begin(), all.end(), [&](const Runtime& runtime) {
+            return runtime.device()() == one.device();
+          }) == 1);
+  }
+  CHECK(all.size() == count);
 }
 
 TEST_CASE("a null queue and a queue of another context are refused") {

@@ -37,16 +37,7 @@ const Runtime& standard_runtime() {
 
 const std::vector<Runtime>& all_runtimes() {
   refuse_fork();
-  static const auto* runtimes = [] {
-    const Runtime& first = standard_runtime();
-    auto* all = new std::vector<Runtime>{first};
-    for (const DeviceCandidate& one : find_devices()) {
-      if (one.usable && one.device() != first.device()() &&
-          one.info.platform == first.info().platform && one.info.gpu == first.info().gpu)
-        all->push_back(Runtime::pick(one.spec));
-    }
-    return all;
-  }();
+  static const auto* runtimes = new std::vector<Runtime>(standard_runtime().with_others());
   return *runtimes;
 }
 

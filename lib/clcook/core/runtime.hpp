@@ -85,6 +85,10 @@ class Runtime {
   // Chooses a device as pick_device() does and makes a context and a queue for it.
   static Runtime pick(std::string_view spec = {}, PickOptions options = {});
 
+  // This one, and then one for every other usable device of its platform and kind, each with a
+  // context of its own: for a StripPipeline.
+  std::vector<Runtime> with_others(const PickOptions& options = {}) const;
+
   // The same program cache and observer with another queue of the same context.
   Runtime with_queue(cl::CommandQueue queue) const;
   Runtime with_queue(cl_command_queue queue) const { return with_queue(retained(queue)); }

@@ -37,6 +37,16 @@ CLCOOK_INLINE Runtime Runtime::pick(std::string_view spec, PickOptions options) 
   return Runtime(std::move(queue), std::move(options.runtime));
 }
 
+CLCOOK_INLINE std::vector<Runtime> Runtime::with_others(const PickOptions& options) const {
+  std::vector<Runtime> out{*this};
+  for (const DeviceCandidate& one : find_devices()) {
+    if (one.usable && one.device() != device()() && one.info.platform == info().platform &&
+        one.info.gpu == info().gpu && one.info.cpu == info().cpu)
+      out.push_back(pick(one.spec, options));
+  }
+  return out;
+}
+
 CLCOOK_INLINE cl::CommandQueue Runtime::retained(cl_command_queue queue) {
   if (queue != nullptr) check(clRetainCommandQueue(queue), "clRetainCommandQueue");
   return cl::CommandQueue(queue);
