@@ -174,6 +174,23 @@ TEST_CASE("results that no cache holds, whether somebody looks at them or not") 
   }
 }
 
+TEST_CASE("pictures that grow bit by bit have memory pinned a few times") {
+  stub::set_device(stub::gpu());
+  const Runtime runtime = stub::make_runtime();
+  Staging staging(runtime, {2, StripWay::staged});
+  Kept kept;
+  stub::count_functions(true);
+  const long before = stub::calls("clEnqueueMapBuffer");
+  for (std::size_t rows = 1; rows < 1000; rows += 11) {
+    Picture src(4096, rows, 0, 1);
+    Picture dst(4096, rows, 0, 2);
+    pass(runtime, staging, kept, src, dst);
+    CHECK(same_rows(src, dst));
+  }
+  CHECK(stub::calls("clEnqueueMapBuffer") - before <= 6);
+  stub::count_functions(false);
+}
+
 TEST_CASE("CPUs work in place where alignment and overlap allow it") {
   stub::set_device(stub::cpu());
   const Runtime runtime = stub::make_runtime();

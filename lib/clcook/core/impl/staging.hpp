@@ -304,10 +304,12 @@ class PinnedPieces {
   PinnedPieces& operator=(const PinnedPieces&) = delete;
   ~PinnedPieces() { release(); }
 
-  // Makes the pieces this large at least. Nothing may be under way but on that queue.
+  // Makes the pieces this large at least, in few steps, since to pin memory takes milliseconds. Nothing
+  // may be under way but on that queue.
   void reserve(const Runtime& runtime, const cl::CommandQueue& queue, std::size_t bytes) {
     if (bytes <= bytes_) return;
     release();
+    bytes = (bytes + kStagingPiece - 1) / kStagingPiece * kStagingPiece;
     queue_ = queue;
     const std::size_t all = bytes * events_.size();
     cl::Buffer memory = create_buffer(runtime, all, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR);
