@@ -40,7 +40,7 @@ inline constexpr Named<StripWay> kStripWays[] = {{StripWay::automatic, "automati
                                                  {StripWay::direct, "direct"},
                                                  {StripWay::mapped, "mapped"}};
 
-// How long a thread asks before it sleeps: to be woken takes as long as to copy some 100 KiB.
+// How long a thread asks before it sleeps: to be woken takes as long as to copy half a megabyte.
 inline constexpr std::chrono::microseconds kAwake{200};
 
 // Calls is_over() until it is true, or for kAwake, and lets others run in between.
@@ -80,7 +80,7 @@ class CopyThreads {
              [&](std::size_t part) { copy(part * each, std::min((part + 1) * each, bytes)); });
   }
 
-  // The same for work(0) to work(count - 1), in this order.
+  // The same for work(0) to work(count - 1), in this order, the first in the calling thread.
   void for_each(std::size_t count, const std::function<void(std::size_t)>& work) {
     Job job{&work, count};
     std::unique_lock<std::mutex> lock(mutex_);
@@ -387,6 +387,9 @@ struct PieceWork {
   bool own_pieces;
   cl_command_queue queue;
   const char* where;  // as of wait_for()
+
+  // Half of them.
+  std::size_t ahead() const { return (pieces.count() + 1) / 2; }
 };
 
 // Writes the bytes `begin` to `end` of a buffer from a piece; to be flushed.
@@ -526,22 +529,42 @@ class PieceFlow {
   std::vector<std::atomic<bool>> copied_;
 };
 
-// Calls drive(flow) in this thread, and has copy(i) called in several for the pieces 0 to `count` - 1.
-// Throws what drive() throws, when all have ended.
+// Rows in pieces: piece i of `count` has the bytes begin(i) to end(i), and lies in the pinned piece
+// `first` + i.
+struct PieceCut {
+  PieceCut(const PieceWork& by, std::size_t of_bytes)
+      : each(by.piece),
+        total(of_bytes),
+        count((total + each - 1) / each),
+        first(by.pieces.take(count)) {}
+  std::size_t begin(std::size_t i) const { return i * each; }
+  std::size_t end(std::size_t i) const { return std::min(begin(i) + each, total); }
+
+  std::size_t each;
+  std::size_t total;
+  std::size_t count;
+  std::size_t first;
+};
+
+// Calls drive(flow, copy_piece) in this thread, and has copy_piece(i) called in several, which is
+// copy(begin, end, memory). Throws what drive() throws, when all have ended.
 template <class Copy, class Drive>
-void flow_pieces(const PieceWork& by, std::size_t count, const Copy& copy, const Drive& drive) {
-  PieceFlow flow(count);
+void flow_pieces(const PieceWork& by, const PieceCut& cut, const Copy& copy, const Drive& drive) {
+  PieceFlow flow(cut.count);
+  const auto copy_piece = [&](std::size_t i) {
+    copy(cut.begin(i), cut.end(i), by.pieces.at(cut.first + i));
+  };
   std::exception_ptr failure;
-  by.threads.for_each(std::min(by.workers, count), [&](std::size_t part) {
-    if (part == 0) {  // the calling thread's
+  by.threads.for_each(std::min(by.workers, cut.count), [&](std::size_t part) {
+    if (part == 0) {
       try {
-        drive(flow);
+        drive(flow, copy_piece);
       } catch (...) {
         failure = std::current_exception();
         flow.stop();
       }
     }
-    flow.help(copy);
+    flow.help(copy_piece);
   });
   if (failure) std::rethrow_exception(failure);
 }
@@ -558,23 +581,16 @@ inline std::size_t piece_bytes(std::size_t total, std::size_t workers) {
 template <class Copy>
 void write_pieces(const PieceWork& by, const cl::Buffer& to, std::size_t total, const Copy& copy) {
   if (by.own_pieces) return write_own_pieces(by, to, total, copy);
-  PinnedPieces& pieces = by.pieces;
-  const std::size_t count = (total + by.piece - 1) / by.piece;
-  const std::size_t first = pieces.take(count);
-  const auto begin = [&](std::size_t i) { return i * by.piece; };
-  const auto end = [&](std::size_t i) { return std::min(begin(i) + by.piece, total); };
-  const auto fill = [&](std::size_t i) { copy(begin(i), end(i), pieces.at(first + i)); };
-  flow_pieces(by, count, fill, [&](PieceFlow& flow) {
+  const PieceCut cut(by, total);
+  flow_pieces(by, cut, copy, [&](PieceFlow& flow, const auto& fill) {
     // A half of the memory is filled, the other half is on its way.
     std::size_t open = 0;
-    const auto open_to = [&](std::size_t wanted) {
-      for (; open < std::min(wanted, count); flow.open(++open)) pieces.wait(first + open, by.where);
-    };
-    for (std::size_t i = 0; i < count; ++i) {
-      open_to(i + (pieces.count() + 1) / 2);
+    for (std::size_t i = 0; i < cut.count; ++i) {
+      for (; open < std::min(i + by.ahead(), cut.count); flow.open(++open))
+        by.pieces.wait(cut.first + open, by.where);
       flow.need(i, fill);
-      write_piece(by, to, begin(i), end(i), first + i);
-      if (count > 1) flush_strip(by.queue);
+      write_piece(by, to, cut.begin(i), cut.end(i), cut.first + i);
+      if (cut.count > 1) flush_strip(by.queue);
     }
   });
 }
@@ -585,20 +601,15 @@ template <class Copy>
 void read_pieces(const PieceWork& by, const cl::Buffer& from, std::size_t total,
                  const cl::Event& made, const Copy& copy) {
   if (by.own_pieces) return read_own_pieces(by, from, total, made, copy);
-  PinnedPieces& pieces = by.pieces;
-  const std::size_t count = (total + by.piece - 1) / by.piece;
-  const std::size_t first = pieces.take(count);
-  const auto begin = [&](std::size_t i) { return i * by.piece; };
-  const auto end = [&](std::size_t i) { return std::min(begin(i) + by.piece, total); };
-  const auto empty = [&](std::size_t i) { copy(begin(i), end(i), pieces.at(first + i)); };
-  flow_pieces(by, count, empty, [&](PieceFlow& flow) {
+  const PieceCut cut(by, total);
+  flow_pieces(by, cut, copy, [&](PieceFlow& flow, const auto& empty) {
     std::size_t begun = 0;
-    for (std::size_t i = 0; i < count; ++i) {
-      for (; begun < std::min(i + (pieces.count() + 1) / 2, count); ++begun) {
-        if (begun >= pieces.count()) flow.need(begun - pieces.count(), empty);
-        read_piece(by, from, begin(begun), end(begun), first + begun, made);
+    for (std::size_t i = 0; i < cut.count; ++i) {
+      for (; begun < std::min(i + by.ahead(), cut.count); ++begun) {
+        if (begun >= by.pieces.count()) flow.need(begun - by.pieces.count(), empty);
+        read_piece(by, from, cut.begin(begun), cut.end(begun), cut.first + begun, made);
       }
-      pieces.wait(first + i, by.where);
+      by.pieces.wait(cut.first + i, by.where);
       flow.open(i + 1);
     }
   });
