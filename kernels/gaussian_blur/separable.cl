@@ -7,9 +7,8 @@
 //
 // CLCOOK_GAUSSIAN_TAPS, 33, 65 or 129, is how many taps one launch adds; their weights are
 // an argument by value, which makes them uniform operands that take no register. A longer filter
-// takes several launches that add to what is there. CLCOOK_GAUSSIAN_EXACT_REACH skips the taps
-// beyond the real ones, which are multiplied by zero otherwise: with it a NaN reaches as far as the
-// filter. CLCOOK_GAUSSIAN_ROLLED keeps the loop over the taps, for compilers that take long.
+// takes several launches that add to what is there. CLCOOK_GAUSSIAN_ROLLED keeps the loop over the
+// taps, for compilers that take long.
 //
 // Views count channels. `mid` and `partial` hold floats, the pixels of the region without gaps;
 // `mid` as in naive.cl.
@@ -51,12 +50,6 @@
 #define QUADS_Y (RUN / 4)                          // that a work-item loads of a tile
 #define KEPT_Y ((TAPS / 4 + RUNS_Y - 1) / RUNS_Y)  // that it moves to the next tile
 
-#ifdef CLCOOK_GAUSSIAN_EXACT_REACH
-#define IF_WITHIN(tap) if ((tap) < taps.count)
-#else
-#define IF_WITHIN(tap)
-#endif
-
 // Of straight pictures the sums of the launches before are added before colours are divided.
 #ifdef CLCOOK_ALPHA_TOP
 #define ADD_LAST 0
@@ -79,20 +72,20 @@ typedef struct {
 
 // Four taps from `tap` on, which is `u` in its block of RUN; then their values make room for those
 // that the run needs next.
-#define FOUR_TAPS(tap, u)                                                 \
-  {                                                                       \
-    const float4 next = *(__local const float4*)(line + (tap) + RUN);     \
-    const float new_values[4] = {next.x, next.y, next.z, next.w};         \
-    _Pragma("unroll") for (int v = 0; v < 4; ++v) {                       \
-      IF_WITHIN((tap) + v) {                                              \
-        _Pragma("unroll") for (int j = 0; j < RUN; ++j) sums[j] =         \
-            fma(taps.w[(tap) + v], window[((u) + v + j) % RUN], sums[j]); \
-      }                                                                   \
-      window[(u) + v] = new_values[v];                                    \
-    }                                                                     \
+#define FOUR_TAPS(tap, u)                                               \
+  {                                                                     \
+    const float4 next = *(__local const float4*)(line + (tap) + RUN);   \
+    const float new_values[4] = {next.x, next.y, next.z, next.w};       \
+    _Pragma("unroll") for (int v = 0; v < 4; ++v) {                     \
+      _Pragma("unroll") for (int j = 0; j < RUN; ++j) sums[j] =         \
+          fma(taps.w[(tap) + v], window[((u) + v + j) % RUN], sums[j]); \
+      window[(u) + v] = new_values[v];                                  \
+    }                                                                   \
   }
 
-// sums[j] = the sum over the taps of w[tap] line[j + tap].
+// sums[j] = the sum over the taps of w[tap] line[j + tap]. Taps that are not there are skipped, not
+// multiplied by zero: a NaN reaches as far as the filter. Blocks are skipped whole, since a test for
+// each tap takes compilers twice as long.
 static inline void run_sums(__local const float* line, const taps_t taps, float* sums) {
   float window[RUN];
 #pragma unroll
@@ -100,18 +93,23 @@ static inline void run_sums(__local const float* line, const taps_t taps, float*
     window[j] = line[j];
     sums[j] = 0.0f;
   }
+  const int whole = taps.count / RUN * RUN;
   UNROLL_BLOCKS
   for (int block = 0; block < TAPS / RUN; ++block) {
+    if (block * RUN < whole) {
 #pragma unroll
-    for (int u = 0; u < RUN; u += 4) FOUR_TAPS(block * RUN + u, u)
+      for (int u = 0; u < RUN; u += 4) FOUR_TAPS(block * RUN + u, u)
+    }
   }
-  // The rest of them: one more than a multiple of four.
+  // The rest, less than a block.
 #pragma unroll
-  for (int u = 0; u < TAPS % RUN / 4 * 4; u += 4) FOUR_TAPS(TAPS / RUN * RUN + u, u)
-  IF_WITHIN(TAPS - 1) {
+  for (int u = 0; u < RUN - 1; ++u) {
+    if (whole + u < taps.count) {
+      if (u > 0) window[u - 1] = line[whole + RUN + u - 1];
 #pragma unroll
-    for (int j = 0; j < RUN; ++j)
-      sums[j] = fma(taps.w[TAPS - 1], window[(TAPS - 1 + j) % RUN], sums[j]);
+      for (int j = 0; j < RUN; ++j)
+        sums[j] = fma(taps.w[whole + u], window[(u + j) % RUN], sums[j]);
+    }
   }
 }
 

@@ -22,10 +22,9 @@ class Separable : public Method {
     Offer out = rounding_offer(axes, {});
     for (const Way way : {Way::rows, Way::columns}) {
       const Split split(p, way == Way::rows ? axes.x : axes.y, way);
-      const bool anything = needs_exact_reach(p);
       const double each = runtime.info().cpu  ? 130.0 * split.products()
                           : split.is_spline() ? 80 + 1.9 * split.products()
-                                              : 56 + (anything ? 2.06 : 1.72) * split.products();
+                                              : 119 + 1.56 * split.products();
       out.work.operations += split.count * values_of(p) * each;
       out.work.launches += split.count;
       // Each launch adds its sum to that of the ones before. Splines take no more roundings than all
@@ -169,8 +168,9 @@ class Separable : public Method {
 
     bool is_spline() const { return !taps.spline.empty(); }
     // What a launch multiplies a value by.
-    int products() const {
-      return is_spline() ? each + static_cast<int>(taps.spline.size()) + 7 * taps.every - 8 : each;
+    double products() const {
+      if (!is_spline()) return static_cast<double>(taps.coarse.size()) / count;
+      return each + static_cast<int>(taps.spline.size()) + 7 * taps.every - 8;
     }
     // Runs along the filter in a group, and the pixels of its tile.
     std::size_t runs() const {
@@ -222,7 +222,6 @@ class Separable : public Method {
           .set("CLCOOK_GAUSSIAN_COARSE", split.each);
     } else {
       defines.set("CLCOOK_GAUSSIAN_TAPS", split.each);
-      if (needs_exact_reach(p)) defines.flag("CLCOOK_GAUSSIAN_EXACT_REACH");
     }
     // CPUs gain nothing from the unrolled code of all taps, which takes them seconds to compile.
     const bool is_rolled = device.cpu && !split.is_spline();
