@@ -598,11 +598,12 @@ __kernel void ndimage_rank(__global const Key* src, __global Src* dst, __global 
 #endif
 
 #ifdef CLCOOK_ND_SELECT
-// The same for a count and a rank that the compiler knows, in registers: of the neighbours seen so far the
-// least and the largest are dropped as long as neither can be the one, and the next takes their place.
+// The same for a count and a rank that the compiler knows, in registers. LOWER neighbours are before it,
+// counted from the nearer end.
 #define COUNT CLCOOK_ND_SELECT
 #if 2 * CLCOOK_ND_NUMBER < COUNT
 #define LOWER CLCOOK_ND_NUMBER
+#define END ((Key) ~(Key)0)
 #define ORDER(a, b)   \
   {                   \
     const Keys t = a; \
@@ -611,6 +612,7 @@ __kernel void ndimage_rank(__global const Key* src, __global Src* dst, __global 
   }
 #else  // from the other end
 #define LOWER (COUNT - 1 - CLCOOK_ND_NUMBER)
+#define END ((Key)0)
 #define ORDER(a, b)   \
   {                   \
     const Keys t = a; \
@@ -618,11 +620,26 @@ __kernel void ndimage_rank(__global const Key* src, __global Src* dst, __global 
     b = min(t, b);    \
   }
 #endif
+typedef V(CLCOOK_ND_KEY) Keys;
+
+#if 4 * LOWER < COUNT
+// Keeps the first LOWER + 1 of the neighbours in order.
+static inline Keys select_one(__global const Key* src, __global const Offsets* p) {
+  Keys v[LOWER + 1];
+#pragma unroll
+  for (int i = 0; i <= LOWER; ++i) v[i] = (Keys)END;
+  for (int j = 0; j < COUNT; ++j) {
+    Keys next = LOAD(CLCOOK_ND_KEY, src + PLACE(p, j));
+#pragma unroll
+    for (int i = 0; i <= LOWER; ++i) ORDER(v[i], next)
+  }
+  return v[LOWER];
+}
+#else
+// Of the neighbours seen so far the first and the last are dropped as long as neither can be the one, and
+// the next takes their place.
 #define HELD (COUNT - LOWER + 1)
-__kernel void ndimage_select(__global const Key* src, __global Src* dst,
-                             __global const Offsets* p) {
-  VECTOR(1)
-  typedef V(CLCOOK_ND_KEY) Keys;
+static inline Keys select_one(__global const Key* src, __global const Offsets* p) {
   Keys v[HELD];
 #pragma unroll
   for (int j = 0; j < HELD; ++j) v[j] = LOAD(CLCOOK_ND_KEY, src + PLACE(p, j));
@@ -637,14 +654,22 @@ __kernel void ndimage_select(__global const Key* src, __global Src* dst,
     for (int i = k / 2; i < k - 1; ++i) ORDER(v[i], v[k - 1])
     if (s < LOWER - 1) v[0] = LOAD(CLCOOK_ND_KEY, src + PLACE(p, HELD + s));
   }
-  // Of those that are left, without v[0] and the last, the least.
+  // Of those that are left, without v[0] and the last, the first.
 #pragma unroll
   for (int i = 2; i < HELD - LOWER; ++i) ORDER(v[1], v[i])
+  return v[1];
+}
+#endif
+
+__kernel void ndimage_select(__global const Key* src, __global Src* dst,
+                             __global const Offsets* p) {
+  VECTOR(1)
+  const Keys found = select_one(src, p);
 #if CLCOOK_ND_VEC == 1
-  *dst = BITS(v[1]);
+  *dst = BITS(found);
 #else
   Key one[CLCOOK_ND_VEC];
-  STORE(v[1], one);
+  STORE(found, one);
   for (int k = 0; k < count; ++k) dst[k] = BITS(one[k]);
 #endif
 }
