@@ -178,14 +178,15 @@ def test_random_calls(name, device):
 
 
 @pytest.mark.parametrize("dtype", ["int16", pytest.param("float32", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("device", ["here", "gpu"], indirect=True)
 @one_tree_in(4)
-def test_ranks_in_registers(dtype, monkeypatch):
+def test_ranks_in_registers(dtype, device, monkeypatch):
     monkeypatch.setattr(ours, "_SELECTS_FROM", 0)
     random = np.random.default_rng(3)
     a = noise(random, (9, 37), dtype)
-    for count, rank in ((3, 1), (9, 4), (12, 2), (27, 20)):
-        footprint = np.zeros((5, 7), bool)
-        footprint.flat[random.permutation(35)[:count]] = True
+    for count, rank in ((3, 1), (9, 4), (12, 2), (27, 20), (34, 13), (95, 91)):
+        footprint = np.zeros((9, 11), bool)
+        footprint.flat[random.permutation(99)[:count]] = True
         expected = ndimage.rank_filter(a, rank, footprint=footprint)
         np.testing.assert_array_equal(ours.rank_filter(a, rank, footprint=footprint), expected)
 

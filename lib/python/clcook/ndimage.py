@@ -69,8 +69,8 @@ _SIGNED = {1: "char", 2: "short", 4: "int", 8: "long"}
 # The numbers of clcook/halo.clh.
 _BORDER_NUMBERS = {"clamp": 0, "mirror": 1, "wrap": 2, "constant": 3, "reflect_101": 4}
 _DBL_EPSILON = float(np.finfo(np.float64).eps)
-# Ranks of so few neighbours are found in registers, by a program for this count and this rank, which pays
-# from so many elements on.
+# Ranks of so few neighbours, or this near to an end, are found in registers, by a program for this count and
+# this rank, which pays from so many elements on.
 _SELECTED = 80
 _SELECTS_FROM = 2**16
 _MOST = 2**30  # what a work-item counts with an int
@@ -304,7 +304,9 @@ class _Chain:
             "COUNT": _SIGNED[key], "ORDER": str(order), "VEC": str(vec),
         }
         kernel, wide = "rank", 2 * vec
-        if count <= _SELECTED and math.prod(self.shape) >= _SELECTS_FROM:
+        lower = min(rank, count - 1 - rank)
+        is_near = lower < 8 * bits and 4 * lower < count
+        if (count <= _SELECTED or is_near) and math.prod(self.shape) >= _SELECTS_FROM:
             del defines["RANK"]
             defines.update(SELECT=str(count), NUMBER=str(rank))
             kernel, wide = "select", vec
