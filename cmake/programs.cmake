@@ -43,6 +43,30 @@ function(clcook_place target name folder)
   endif()
 endfunction()
 
+# clcook_compile_headers(<library> <target>): what the functions in the precompiled headers of a target compile
+# to, once, as a library for whoever reuses them. Only Clang can, and only Ninja knows what makes a file.
+function(clcook_compile_headers library target)
+  if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang" OR CMAKE_CXX_COMPILER_VERSION VERSION_LESS 14
+     OR NOT CMAKE_GENERATOR STREQUAL "Ninja" OR NOT CMAKE_BUILD_TYPE STREQUAL "None"
+     OR CLCOOK_SANITIZE OR CLCOOK_FUZZ)  # instrumented, they take longer than few programs save
+    add_library(${library} INTERFACE)
+    return()
+  endif()
+  target_compile_options(${target} PRIVATE -fpch-codegen)
+  set(headers "${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles/${target}.dir/cmake_pch.hxx.pch")
+  separate_arguments(flags UNIX_COMMAND "${CMAKE_CXX_FLAGS}")
+  add_custom_command(
+    OUTPUT "${library}.o"
+    COMMAND "${CMAKE_CXX_COMPILER}" ${flags} -c "${headers}" -o "${library}.o"
+    DEPENDS "${headers}"
+    COMMENT "Compiling the headers of ${target}"
+    VERBATIM)
+  add_library(${library} STATIC "${CMAKE_CURRENT_BINARY_DIR}/${library}.o")
+  set_target_properties(${library} PROPERTIES LINKER_LANGUAGE CXX)
+  target_link_libraries(${library} INTERFACE clcook_program ${clcook_fmt})
+  target_link_options(${library} INTERFACE -Wl,--gc-sections)  # some call what no library has
+endfunction()
+
 # Every card, compiled once.
 if(CLCOOK_BUILD_TOOLS OR CLCOOK_BUILD_TESTS)
   add_library(clcook_recipes STATIC "${PROJECT_SOURCE_DIR}/bench/cookbook/recipes.cpp")
@@ -89,6 +113,8 @@ if(CLCOOK_BUILD_EXAMPLES OR CLCOOK_BUILD_TOOLS OR CLCOOK_BUILD_TESTS)
             nlohmann_json::nlohmann_json)
   set_target_properties(clcook_pictures PROPERTIES CXX_EXTENSIONS OFF)
   target_precompile_headers(clcook_pictures PRIVATE ${clcook_shared_headers} <CLI/CLI.hpp>)
+  clcook_compile_headers(clcook_picture_headers clcook_pictures)
+  target_link_libraries(clcook_pictures INTERFACE clcook_picture_headers)
 endif()
 
 if(CLCOOK_BUILD_TOOLS OR CLCOOK_BUILD_TESTS)
@@ -176,6 +202,10 @@ if(CLCOOK_BUILD_EXAMPLES)
     list(APPEND CLCOOK_EXAMPLES "${name}")
     add_executable(example_${name} "${source}")
     target_link_libraries(example_${name} PRIVATE clcook_example_objects)
+    # Without optimisation, as they are too in a Release; ./cook demo compiles them with what they include alone.
+    if(CMAKE_BUILD_TYPE STREQUAL "None")
+      target_precompile_headers(example_${name} REUSE_FROM clcook_pictures)
+    endif()
     if(name STREQUAL "opencv")
       target_include_directories(example_${name} SYSTEM PRIVATE "${CLCOOK_OPENCV_DIR}")
       target_link_libraries(example_${name} PRIVATE ${CLCOOK_OPENCV_CORE} ${CLCOOK_OPENCV_IMGPROC})
@@ -213,6 +243,8 @@ if(CLCOOK_BUILD_TESTS)
   set_target_properties(clcook_test_objects PROPERTIES CXX_EXTENSIONS OFF)
   target_precompile_headers(clcook_test_objects PRIVATE ${clcook_shared_headers} <CLI/CLI.hpp>
                                                         <doctest/doctest.h>)
+  clcook_compile_headers(clcook_test_headers clcook_test_objects)
+  target_link_libraries(clcook_test_objects INTERFACE clcook_test_headers)
   # An OpenCL of our own, which tests/stub_*.cpp link instead of the loader: see tests/stub/stub.hpp.
   # What would bring the loader along is left out, so that a call that the stub lacks does not link.
   file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/stub/*.cpp")
