@@ -15,6 +15,7 @@ python3 -c 'import ensurepip' 2>/dev/null ||
   fail "Python has no module ensurepip (on Debian: apt-get install python3-venv)"
 rm -rf --one-file-system "$folder"
 python3 -m venv "$folder"
-"$folder/bin/python" -m pip install --quiet --disable-pip-version-check -r "$requirements" ||
+# Most of the modules are never imported: what is compiled as it is installed takes half a minute.
+"$folder/bin/python" -m pip install --quiet --no-compile --disable-pip-version-check -r "$requirements" ||
   fail "pip cannot install what $requirements lists; it needs the network"
 cp "$requirements" "$folder/installed.txt"
