@@ -18,7 +18,8 @@ python=$work/venv/bin/python
 options=() slow=()  # in full: pip 23.0 of Debian 12 does not know -C
 if [ "${CLCOOK_TEST_GRID:-full}" = short ]; then
   slow=(-m "not slow")
-  options=(--config-settings cmake.build-type=None --config-settings cmake.define.CMAKE_CXX_FLAGS=-O0)
+  options=(--config-settings cmake.build-type=None --config-settings cmake.define.CMAKE_CXX_FLAGS=-O0
+    --config-settings cmake.define.CMAKE_UNITY_BUILD=ON)  # for nanobind's own files
   ! command -v clang++ >/dev/null || export CXX=clang++
 fi
 # Of the sources that a distribution has. Its files are all of one old time: those that changed get
