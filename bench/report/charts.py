@@ -172,10 +172,10 @@ def gain_text(results, words):
     unit = "×" if is_short else " times as fast as"
     stem, recipe, who, *wanted = words[:-1] if is_short else words
     if who == "others":
-        ends = against_others(find(results, stem, "peers"))
-        if not ends or wanted:
+        ratios = [one.value for one in against_others(find(results, stem, "peers"))]
+        if not ratios or wanted:
             refuse(f"'{stem}' has nothing that clcook was compared with")
-        (least, most), count = map(times, ends[:2]), ends[2]
+        least, most, count = times(min(ratios)), times(max(ratios)), len(ratios)
         span = ("" if least == most else least + ("× to " if is_short else " to ")) + most
         cases = f" ({count} cases)" if count > 1 else ""
         return f"{span}×{cases}" if is_short else f"{span} times{cases} as fast as"

@@ -211,12 +211,12 @@ def is_like(results, peers, device):
 
 def others_cell(results, device, recipe):
     """"1.20× to 8.09× (5)": of the so many cases of all results of such a device."""
-    ranges = [against_others(one) for one in results if one.kind == "peers" and one.recipe == recipe and is_like(results, one, device)]
-    ranges = [one for one in ranges if one]
-    if not ranges:
+    peers = [one for one in results if one.kind == "peers" and one.recipe == recipe and is_like(results, one, device)]
+    ratios = [ratio for one in peers for ratio in against_others(one)]
+    if not ratios:
         return Cell("-")
-    least, most = min(one[0] for one in ranges), max(one[1] for one in ranges)
-    return Cell(f"{span_text(least, most)} ({sum(one[2] for one in ranges)})", "strong" if most >= BOLD else "")
+    values = [one.value for one in ratios]
+    return Cell(f"{span_text(min(values), max(values))} ({len(values)})", "strong" if any(map(is_bold, ratios)) else "")
 
 
 def recipes_table(results, prefix):
@@ -425,14 +425,17 @@ def against_libraries(rows):
         theirs = min((row for row in rows if library_of(row) == library), key=lambda row: median(row.seconds))
         ours = [row for row in rows if is_ours(row) and (row.psnr is None or (theirs.psnr is not None and row.psnr >= theirs.psnr - 3))]
         if ours:
-            out[library] = median(theirs.seconds) / min(median(row.seconds) for row in ours)
+            out[library] = bootstrap(seconds_of(theirs), seconds_of(min(ours, key=lambda row: median(row.seconds))))
     return out
 
 
+def is_bold(ratio):
+    return ratio.value >= BOLD and ratio.low > 1
+
+
 def against_others(result):
-    """Over the cases the least and the most of how many times as fast clcook is as the fastest other program, and how many they are."""
-    hardest = [min(one.values()) for one in map(against_libraries, cases_of(result)) if one]
-    return (min(hardest), max(hardest), len(hardest)) if hardest else None
+    """How many times as fast clcook is as the fastest other program, case by case."""
+    return [min(one.values(), key=lambda ratio: ratio.value) for one in map(against_libraries, cases_of(result)) if one]
 
 
 def libraries_table(results, device, prefix):
@@ -446,7 +449,8 @@ def libraries_table(results, device, prefix):
                     for library, ratio in against_libraries(rows).items():
                         spans.setdefault(library, []).append(ratio)
         for library, ratios in spans.items():
-            text = Cell(span_text(min(ratios), max(ratios)), "strong" if min(ratios) >= BOLD else "")
+            values = [one.value for one in ratios]
+            text = Cell(span_text(min(values), max(values)), "strong" if all(map(is_bold, ratios)) else "")
             table.add(Cell(recipe, "", f"{prefix}{recipe}.md"), library, text, share_text(len(ratios), cases))
     return table
 

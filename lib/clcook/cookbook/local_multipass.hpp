@@ -224,8 +224,8 @@ inline Recipe local_multipass() {
       {12,
        "all_local, packed_islands and resident against per_colour and per_iteration; clcook "
        "explore plots the time over the iterations",
-       {Experiment::baseline("per_colour", "all_local", "width=16 iterations=100",
-                             "one launch for all passes")}},
+       {Experiment::pair("per_iteration", "all_local", "width=16 iterations=100",
+                         "one launch for all passes")}},
       {8,
        "the group axis of packed_islands: several small groups per compute unit, or few large "
        "ones, between the same barriers",

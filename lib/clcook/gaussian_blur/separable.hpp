@@ -24,7 +24,7 @@ class Separable : public Method {
       const Split split(p, way == Way::rows ? axes.x : axes.y, way);
       const double each = runtime.info().cpu  ? 130.0 * split.products()
                           : split.is_spline() ? 80 + 1.9 * split.products()
-                                              : 78 + 0.46 * split.each + 1.22 * split.products();
+                                              : 65 + 0.4 * split.each + 1.5 * split.products();
       out.work.operations += split.count * values_of(p) * each;
       out.work.launches += split.count;
       // Each launch adds its sum to that of the ones before. Splines take no more roundings than all
