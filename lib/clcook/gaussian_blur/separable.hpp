@@ -22,9 +22,10 @@ class Separable : public Method {
     Offer out = rounding_offer(axes, {});
     for (const Way way : {Way::rows, Way::columns}) {
       const Split split(p, way == Way::rows ? axes.x : axes.y, way);
-      const double each = runtime.info().cpu  ? 130.0 * split.products()
-                          : split.is_spline() ? 80 + 1.9 * split.products()
-                                              : 65 + 0.4 * split.each + 1.5 * split.products();
+      const double products = split.products();
+      const double each = runtime.info().cpu  ? 130 * (split.is_spline() ? products : split.each)
+                          : split.is_spline() ? 80 + 1.9 * products
+                                              : 65 + 0.4 * split.each + 1.5 * products;
       out.work.operations += split.count * values_of(p) * each;
       out.work.launches += split.count;
       // Each launch adds its sum to that of the ones before. Splines take no more roundings than all
