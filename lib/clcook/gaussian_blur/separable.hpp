@@ -25,7 +25,7 @@ class Separable : public Method {
       const double products = split.products();
       const double each = runtime.info().cpu  ? 130 * (split.is_spline() ? products : split.each)
                           : split.is_spline() ? 80 + 1.9 * products
-                                              : 65 + 0.4 * split.each + 1.5 * products;
+                                              : 80 + 0.3 * split.each + 1.4 * products;
       out.work.operations += split.count * values_of(p) * each;
       out.work.launches += split.count;
       // Each launch adds its sum to that of the ones before. Splines take no more roundings than all
