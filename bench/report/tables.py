@@ -430,7 +430,7 @@ def against_libraries(rows):
 
 
 def is_bold(ratio):
-    return ratio.value >= BOLD and ratio.low > 1
+    return ratio.value >= BOLD and not ratio.is_tie
 
 
 def against_others(result):

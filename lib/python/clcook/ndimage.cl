@@ -26,6 +26,7 @@
 #define CLCOOK_ND_RANK
 #define CLCOOK_ND_SELECT 9  // neighbours
 #define CLCOOK_ND_NUMBER 4
+#define CLCOOK_ND_FIRST  // keeps the neighbours up to the rank
 #define CLCOOK_ND_SUM
 #define CLCOOK_ND_RAISED
 #endif
@@ -622,10 +623,7 @@ __kernel void ndimage_rank(__global const Key* src, __global Src* dst, __global 
 #endif
 typedef V(CLCOOK_ND_KEY) Keys;
 
-#define HELD (COUNT - LOWER + 1)
-// Where NVIDIA's compiler leaves a loop of the other way as it is, the values go to memory, and it takes
-// ten times as long: from 16 values on.
-#if 4 * LOWER < COUNT || (CLCOOK_ND_VEC == 1 && HELD > 15)
+#ifdef CLCOOK_ND_FIRST
 // Keeps the first LOWER + 1 of the neighbours in order.
 static inline Keys select_one(__global const Key* src, __global const Offsets* p) {
   Keys v[LOWER + 1];
@@ -641,6 +639,7 @@ static inline Keys select_one(__global const Key* src, __global const Offsets* p
 #else
 // Of the neighbours seen so far the first and the last are dropped as long as neither can be the one, and
 // the next takes their place.
+#define HELD (COUNT - LOWER + 1)
 static inline Keys select_one(__global const Key* src, __global const Offsets* p) {
   Keys v[HELD];
 #pragma unroll

@@ -305,10 +305,14 @@ class _Chain:
         }
         kernel, wide = "rank", 2 * vec
         lower = min(rank, count - 1 - rank)
-        is_near = lower < 8 * bits and 4 * lower < count
-        if (count <= _SELECTED or is_near) and math.prod(self.shape) >= _SELECTS_FROM:
+        # Only the neighbours up to the rank are kept in order. Where others hold more than 15, NVIDIA's compiler
+        # leaves their loops as they are, and the values go to memory.
+        first = 4 * lower < count or (vec == 1 and count - lower > 14)
+        if (count <= _SELECTED or (first and lower < 8 * bits)) and math.prod(self.shape) >= _SELECTS_FROM:
             del defines["RANK"]
             defines.update(SELECT=str(count), NUMBER=str(rank))
+            if first:
+                defines["FIRST"] = ""
             kernel, wide = "select", vec
         self._over("ndimage_" + kernel, defines, window.shape, wide, table, math.prod(self.shape) * bits)
 
