@@ -1,8 +1,10 @@
 // Launch geometry, and the checks that stand before every enqueue.
 #include <clcook/core/launch.hpp>
 
+#include <chrono>
 #include <limits>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "support/testing.hpp"
@@ -358,6 +360,43 @@ TEST_CASE("a null event in the wait list is refused with its position") {
   }
   CHECK(counted.launches == 1);
   CHECK(read_buffer<cl_int>(counted.on, out, 1)[0] == 1);  // nothing was enqueued
+}
+
+TEST_CASE("waiting ends with the command, also where it takes longer than a thread stays awake") {
+  for (const int ms : {0, 2}) {
+    CAPTURE(ms);
+    const cl::Buffer out = create_buffer(runtime(), 64);
+    Kernel store(runtime(), program(), "store");
+    cl_int status = CL_SUCCESS;
+    const cl::Event gate(clCreateUserEvent(runtime().context()(), &status));
+    check(status, "clCreateUserEvent");
+    const cl::Event done = store(Launch{}, {gate}, out, cl_int{7});
+    std::thread opens([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(ms));
+      clSetUserEventStatus(gate(), CL_COMPLETE);
+    });
+    wait_for(done);
+    cl_int state = CL_QUEUED;
+    check(clGetEventInfo(done(), CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, nullptr),
+          "clGetEventInfo");
+    CHECK(state == CL_COMPLETE);
+    wait_for(done);
+    wait_for(gate);
+    opens.join();
+    CHECK(read_buffer<cl_int>(runtime(), out, 1)[0] == 7);
+  }
+}
+
+TEST_CASE("waiting for what failed gives its own code, and a null event is refused") {
+  cl_int status = CL_SUCCESS;
+  const cl::Event failed(clCreateUserEvent(runtime().context()(), &status));
+  check(status, "clCreateUserEvent");
+  clSetUserEventStatus(failed(), CL_INVALID_OPERATION);
+  const Error error = error_of([&] { wait_for(failed); });
+  CHECK(error.code == Errc::opencl);
+  CHECK(error.status == CL_INVALID_OPERATION);
+  CHECK(contains(error.what(), "CL_INVALID_OPERATION"));
+  CHECK(error_of([] { wait_for(cl::Event()); }).code == Errc::invalid_argument);
 }
 
 TEST_CASE("after an error the same kernel works") {

@@ -32,8 +32,7 @@ EventTimer::Time EventTimer::time(const std::function<cl::Event()>& call) {
   kernels_.clear();
   events_.clear();
   const cl::Event last = call();
-  const cl_event handle = last();
-  check(clWaitForEvents(1, &handle), "clWaitForEvents");
+  wait_for(last);
   Time result;
   result.launches = events_.size();
   cl_ulong first_start = ~cl_ulong{0};

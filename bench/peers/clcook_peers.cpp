@@ -163,10 +163,10 @@ class Server {
     asked_ = {name, shape};
     case_->poison();
     const cl::Event uploaded = case_->upload({});
-    uploaded.wait();
+    clcook::wait_for(uploaded);
     const auto begin = std::chrono::steady_clock::now();
     const cl::Event done = case_->run({});
-    done.wait();
+    clcook::wait_for(done);
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
     const clcook::Diff diff = case_->check({done});
     if (!diff.ok()) throw std::runtime_error("clcook's result is wrong: " + diff.first());
@@ -244,7 +244,7 @@ class Server {
       const std::vector<char> bytes = read_file(folder + "/" + one.name);
       if (bytes.size() != one.buffer->row_bytes() * one.buffer->rows())
         throw std::runtime_error(std::string(one.name) + " has another size");
-      one.buffer->upload(bytes.data(), {}).wait();
+      clcook::wait_for(one.buffer->upload(bytes.data(), {}));
     }
     const clcook::Diff diff = case_->check({});
     Json out{{"same", diff.ok()}, {"max_error", diff.max_error()}};

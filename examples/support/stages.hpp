@@ -36,9 +36,7 @@ class DeviceTimer {
   // Runs one call, waits for it, and returns the sum of its kernels' times in seconds.
   double time(const Call& call) {
     events_.clear();
-    const cl::Event last = call();
-    const cl_event handle = last();
-    check(clWaitForEvents(1, &handle), "clWaitForEvents");
+    wait_for(call());
     return seconds();
   }
 

@@ -4,7 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <chrono>
+#include <clcook/core/impl/wait.hpp>
+#include <clcook/core/launch.hpp>
 #include <clcook/core/names.hpp>
 #include <clcook/core/staging.hpp>
 #include <condition_variable>
@@ -39,16 +40,6 @@ inline constexpr Named<StripWay> kStripWays[] = {{StripWay::automatic, "automati
                                                  {StripWay::staged, "staged"},
                                                  {StripWay::direct, "direct"},
                                                  {StripWay::mapped, "mapped"}};
-
-// How long a thread asks before it sleeps: to be woken takes as long as to copy half a megabyte.
-inline constexpr std::chrono::microseconds kAwake{200};
-
-// Calls is_over() until it is true, or for kAwake, and lets others run in between.
-template <class IsOver>
-void stay_awake(const IsOver& is_over) {
-  const auto end = std::chrono::steady_clock::now() + kAwake;
-  while (!is_over() && std::chrono::steady_clock::now() < end) std::this_thread::yield();
-}
 
 // Threads that help others. Started when there is something to share. Who helped last is asked first,
 // so that few of them are awake.
@@ -250,34 +241,6 @@ inline void copy_result(unsigned char* to, const unsigned char* from, std::size_
   }
 }
 
-// Waits until a command has ended. Throws Error with the command's own code where it failed; `where`,
-// if there is one, names who asks.
-inline void wait_for(const cl::Event& event, const char* where = nullptr) {
-  const cl_event handle = event();
-  cl_int status = clWaitForEvents(1, &handle);
-  if (status == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST) {
-    cl_int own = CL_SUCCESS;
-    const cl_int asked =
-        clGetEventInfo(handle, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof own, &own, nullptr);
-    if (asked == CL_SUCCESS && own < CL_SUCCESS) status = own;
-    if (where != nullptr)
-      fail(Errc::opencl, where, text("a command ended with ", status_name(status)), status);
-  }
-  check(status, "clWaitForEvents");
-}
-
-// The same on a CPU: to sleep and to be woken takes as long there as a small picture.
-inline void wait_awake(const cl::Event& event) {
-  stay_awake([&] {
-    cl_int status = CL_QUEUED;
-    check(
-        clGetEventInfo(event(), CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr),
-        "clGetEventInfo");
-    return status <= CL_COMPLETE;
-  });
-  wait_for(event);
-}
-
 inline void flush_strip(cl_command_queue queue) { check(clFlush(queue), "clFlush"); }
 
 // Maps a buffer, behind an event or nothing. Waits until it is mapped, but with a place for the event.
@@ -347,11 +310,11 @@ class PinnedPieces {
     }
     return out;
   }
-  // Waits for it; `where` as of wait_for().
+  // Waits for it; `where` as of wait_asleep().
   void wait(std::size_t piece, const char* where = nullptr) {
     if (event(piece)() == nullptr) return;
     const cl::Event ended = std::exchange(event(piece), cl::Event());
-    wait_for(ended, where);
+    wait_asleep(ended, where);
   }
   void wait_all() {
     for (std::size_t piece = 0; piece < events_.size(); ++piece) wait(piece);
@@ -386,7 +349,7 @@ struct PieceWork {
   std::size_t piece;  // bytes, as many as a piece has or fewer
   bool own_pieces;
   cl_command_queue queue;
-  const char* where;  // as of wait_for()
+  const char* where;  // as of wait_asleep()
 
   // Half of them.
   std::size_t ahead() const { return (pieces.count() + 1) / 2; }
@@ -804,24 +767,14 @@ struct Staging::State {
     unsigned char* const mapped =
         detail::map_strip(queue, memory, CL_MAP_READ, total, made, &mapping);
     if (work) {
-      wait_for_last(mapping);
+      clcook::wait_for(mapping);
       threads.run(total, [&](std::size_t begin, std::size_t end) { work(mapped, begin, end); });
     }
     const cl_event behind = mapping();
     cl_event event = nullptr;
     check(clEnqueueUnmapMemObject(queue, memory(), mapped, 1, &behind, &event),
           "clEnqueueUnmapMemObject");
-    wait_for_last(cl::Event(event));
-  }
-
-  // Of what a call enqueues.
-  void wait_for_last(const cl::Event& event) const {
-    detail::flush_strip(runtime.queue()());
-    if (runtime.info().cpu) {
-      detail::wait_awake(event);
-    } else {
-      detail::wait_for(event);
-    }
+    clcook::wait_for(cl::Event(event));
   }
 
   void down_direct(const cl::Buffer& from, const HostRowsToWrite& dst, const cl::Event& made,
@@ -843,7 +796,7 @@ struct Staging::State {
             "clEnqueueReadBufferRect");
     }
     const cl::Event read(event);
-    if (blocks == CL_FALSE) wait_for_last(read);
+    if (blocks == CL_FALSE) clcook::wait_for(read);
     if (each) threads.run(dst.row_bytes * dst.rows, each);
   }
 

@@ -20,7 +20,7 @@ namespace clcook::detail {
 
 inline constexpr std::size_t kStripSlots = 4;  // strips of a device on their way
 
-inline void wait_for_strip(const cl::Event& event) { wait_for(event, kStripName); }
+inline void wait_for_strip(const cl::Event& event) { wait_asleep(event, kStripName); }
 
 // What a device has for as long as the pipeline lives.
 struct StripLane {
