@@ -56,9 +56,9 @@ struct LocalBytes {
 CLCOOK_INLINE void check_wait(const Runtime& runtime, const std::vector<cl::Event>& wait,
                               const std::string& where);
 
-// Waits until a command has ended. Throws Error(opencl) with the command's own code where it failed,
-// Error(invalid_argument) for a null event. On a CPU the thread asks for 200 us before it sleeps: to be
-// woken takes as long there as a small picture. Thread-safe.
+// Flushes the event's queue and waits until its command has ended. Throws Error(opencl) with the
+// command's own code where it failed, Error(invalid_argument) for a null event. On a CPU the thread asks
+// for 200 us before it sleeps: to be woken takes as long there as a small picture. Thread-safe.
 CLCOOK_INLINE void wait_for(const cl::Event& event);
 
 // An argument of a launch, as clSetKernelArg() takes it.

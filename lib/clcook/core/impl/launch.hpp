@@ -58,23 +58,24 @@ CLCOOK_INLINE void wait_for(const cl::Event& event) {
   const cl_event handle = event();
   if (handle == nullptr) fail(Errc::invalid_argument, "wait_for", "the event is null");
   cl_command_queue queue = nullptr;
-  cl_device_id device = nullptr;
-  cl_device_type type = 0;
   check(clGetEventInfo(handle, CL_EVENT_COMMAND_QUEUE, sizeof queue, &queue, nullptr),
         "clGetEventInfo");
-  if (queue != nullptr &&  // a user's event has none
-      clGetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof device, &device, nullptr) ==
-          CL_SUCCESS &&
-      clGetDeviceInfo(device, CL_DEVICE_TYPE, sizeof type, &type, nullptr) == CL_SUCCESS &&
-      (type & CL_DEVICE_TYPE_CPU) != 0) {
+  if (queue != nullptr) {  // a user's event has none
     check(clFlush(queue), "clFlush");
-    detail::stay_awake([&] {
-      cl_int status = CL_QUEUED;
-      check(clGetEventInfo(handle, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status,
-                           nullptr),
-            "clGetEventInfo");
-      return status <= CL_COMPLETE;
-    });
+    cl_device_id device = nullptr;
+    cl_device_type type = 0;
+    check(clGetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof device, &device, nullptr),
+          "clGetCommandQueueInfo");
+    check(clGetDeviceInfo(device, CL_DEVICE_TYPE, sizeof type, &type, nullptr), "clGetDeviceInfo");
+    if ((type & CL_DEVICE_TYPE_CPU) != 0) {
+      detail::stay_awake([&] {
+        cl_int status = CL_QUEUED;
+        check(clGetEventInfo(handle, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status,
+                             nullptr),
+              "clGetEventInfo");
+        return status <= CL_COMPLETE;
+      });
+    }
   }
   detail::wait_asleep(event);
 }
