@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <clcook/core/cache.hpp>
+#include <clcook/core/launch.hpp>
 #include <clcook/core/quirks.hpp>
 #include <memory>
 
@@ -33,8 +34,7 @@ void warm(const Runtime& runtime, const Recipe& recipe, const Params& shape) {
   const std::unique_ptr<Case> one = recipe.make(runtime, shape, 1);
   one->prepare("automatic", {});
   one->poison();
-  const cl::Event done = one->run({one->upload({})});
-  check(clWaitForEvents(1, &done()), "clWaitForEvents");
+  clcook::wait_for(one->run({one->upload({})}));
   const ProgramCache::Stats after = runtime.cache().stats();
   fmt::print("{} {}: {}, {} compiled, {} from the cache\n", recipe.name, shape.str(),
              recipe.choose(runtime, shape).text(), after.from_source - before.from_source,

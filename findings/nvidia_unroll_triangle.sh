@@ -7,7 +7,8 @@
 # Seen:     up to 27 values nothing is in local memory, and four million medians take 25 to 107 us. From 31 values on
 #           loops are left as loops, the array is in local memory, with 43 to 256 loads in the PTX, and they take
 #           805 to 2,630 us.
-# Matters:  medians and ranks of volumes are written so. The build log does not say it; only the PTX shows it.
+# Matters:  medians and ranks of volumes are written so. The build log says nothing unless it is asked with
+#           -cl-nv-verbose.
 set -euo pipefail
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -27,11 +28,11 @@ print(gpus[0].name, gpus[0].driver_version)
 context = cl.Context(gpus[:1])
 queue = cl.CommandQueue(context, properties=cl.command_queue_properties.PROFILING_ENABLE)
 source = """
-#define ORDER(a, b)              \
-  {                              \
+#define ORDER(a, b)               \
+  {                               \
     const float low = fmin(a, b); \
-    b = fmax(a, b);              \
-    a = low;                     \
+    b = fmax(a, b);               \
+    a = low;                      \
   }
 #define LOWER (N / 2)
 #define HELD (N - LOWER + 1)

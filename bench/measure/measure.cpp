@@ -32,7 +32,7 @@ EventTimer::Time EventTimer::time(const std::function<cl::Event()>& call) {
   kernels_.clear();
   events_.clear();
   const cl::Event last = call();
-  wait_for(last);
+  clcook::wait_for(last);
   Time result;
   result.launches = events_.size();
   cl_ulong first_start = ~cl_ulong{0};
@@ -75,10 +75,7 @@ class CacheSweeper {
 
   void sweep() {
     Kernel kernel(runtime_, program_, "clcook_sweep");
-    const cl::Event done =
-        kernel(Launch::cover({bytes_ / 16, 1, 1}, {64, 1, 1}), {}, buffer_, ++value_);
-    const cl_event handle = done();
-    check(clWaitForEvents(1, &handle), "clWaitForEvents");
+    clcook::wait_for(kernel(Launch::cover({bytes_ / 16, 1, 1}, {64, 1, 1}), {}, buffer_, ++value_));
   }
 
  private:
@@ -262,8 +259,7 @@ void Meter::measure(const Recipe& recipe, const Params& shape, std::uint64_t see
         progress("checking " + prefix + " " + subject.name());
       });
     const cl::Event uploaded = one->upload({});
-    const cl_event uploaded_handle = uploaded();
-    check(clWaitForEvents(1, &uploaded_handle), "clWaitForEvents");
+    clcook::wait_for(uploaded);
 
     for (Subject* to_time : due) {
       Subject& subject = *to_time;
