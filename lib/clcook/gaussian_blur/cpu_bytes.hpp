@@ -102,12 +102,16 @@ class CpuBytes : public Method {
     const auto up = [](int a, int b) { return (a + b - 1) / b; };
     const int channels = channels_of(problem_);
     const int values = region.width * channels;
-    // Tiles of whole vectors and pixels, strips of which a few are there for each core.
+    // Tiles of whole vectors and pixels and strips of rows, of which a few are there for each core: wide
+    // tiles where there are rows enough, since a core fetches ahead along a row.
+    const int wanted = 4 * static_cast<int>(call.runtime.info().compute_units);
+    const int strips = std::max(up(region.height, kFewestRows), problem_.batch);
     const int whole = channels == 3 ? 3 * kVector : kVector;
-    const int tile = up(up(values, up(values, kTile)), whole) * whole;
+    const int widest = std::max(kTile / 4, std::min(kTile, up(values, up(wanted, strips))));
+    const int tile = up(up(values, up(values, widest)), whole) * whole;
     const int tiles = up(values, tile) * problem_.batch;
-    const int wanted = up(4 * static_cast<int>(call.runtime.info().compute_units), tiles);
-    const int strip = std::max(up(region.height, wanted), std::min(region.height, kFewestRows));
+    const int strip =
+        std::max(up(region.height, up(wanted, tiles)), std::min(region.height, kFewestRows));
     const int line = tile + 2 * radius_x_ * channels + 3 * kVector;
     Kernel kernel(call.runtime, program_, kKernel);
     return kernel(Launch::groups({static_cast<std::size_t>(up(values, tile)),
@@ -128,7 +132,7 @@ class CpuBytes : public Method {
  private:
   static constexpr int kVector = 16;
   static constexpr const char* kKernel = "gaussian_blur_cpu_bytes";
-  static constexpr int kTile = 1024;     // channels of a tile
+  static constexpr int kTile = 4096;     // channels of a tile
   static constexpr int kFewestRows = 8;  // of a strip
 
   static cl::Buffer upload(const Runtime& runtime, const Weights& weights) {
