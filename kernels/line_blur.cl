@@ -1,4 +1,4 @@
-// Separable Gaussian blur by lines: every variant of the recipe line_blur but fused and cpu_fused, whose
+// Separable Gaussian blur by lines: every variant of the recipe line_blur but fused, cpu_fused and cpu_bytes, whose
 // kernels are in gaussian_blur/fused.cl and gaussian_blur/cpu_fused.cl.
 //
 // A pass blurs each line of `length` pixels and stores it transposed: pixel x of line y goes to

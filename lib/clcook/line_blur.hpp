@@ -65,7 +65,7 @@ struct Problem {
 // How to run, for tuning; 0 is open.
 struct Tune {
   int group = 0;  // work-items per work-group. coalesced and coalesced_store: 64, 128, 256, 512 or
-                  // 1024. fused: 128, cpu_fused: 1
+                  // 1024. fused: 128; cpu_fused, cpu_bytes: 1
 };
 
 // What kernels take by value, as in kernels/line_blur.cl; the test view_header asks the device.
@@ -120,7 +120,7 @@ struct Spec : PlainSpec {
   struct Cut : clcook::Design {
     std::vector<Pass> passes;                        // with two, the first is from lines to columns
     std::size_t scratch_cells = 0;                   // float4 of global memory
-    std::shared_ptr<const gaussian::Design> method;  // of fused and cpu_fused
+    std::shared_ptr<const gaussian::Design> method;  // of fused, cpu_fused and cpu_bytes
     Lacks lacks = Lacks::nothing;
     std::string why;
   };
@@ -133,7 +133,7 @@ struct Spec : PlainSpec {
     cl::Buffer weights;
     cl::Buffer scratch;
     cl::Image2D between;  // of variants that read images: the picture between the passes
-    std::unique_ptr<gaussian::Method> method;  // of fused and cpu_fused, its scratch in `memory`
+    std::unique_ptr<gaussian::Method> method;  // the same, its scratch in `memory`
     std::shared_ptr<gaussian::Memory> memory;  // its order is of all scratch memory
   };
 
@@ -180,6 +180,7 @@ struct Spec : PlainSpec {
     bool is_image = false;       // the source is an image
     bool is_linear = false;      // with two taps per read
     bool is_method = false;      // a method of the Gaussian blur with the weights of this blur
+    bool is_bytes = false;       // of it: in integers
   };
 
   static const std::vector<Row>& variants() {
@@ -254,6 +255,13 @@ struct Spec : PlainSpec {
             {cut_method})
             .with(&Traits::is_method)
             .against("weights_table", "both passes in one launch, a tile per work-item, in vectors")
+            .for_cpus_only(),
+        Row("cpu_bytes",
+            "for CPUs, bytes and small radii: a kernel of gaussian_blur in sums of 16 bits",
+            {cut_method})
+            .with(&Traits::is_method, &Traits::is_bytes)
+            .against("cpu_fused", "bytes in vectors of 16 bits, columns from the source as it lies")
+            .costs_like("cpu_fused")
             .for_cpus_only(),
         // The caller of an automatic plan has buffers.
         Row("image_line", "naive on images: a read through the texture unit per tap", {two_passes})
@@ -368,7 +376,7 @@ struct Spec : PlainSpec {
   //            Together (2 N + 39) u m, and 5 for second-order terms. The additions of pairs and
   //            the doubled weights stay within N.
   //   straight alpha: kAlphaRoundings, once.
-  //   fused, cpu_fused: what the method of the Gaussian blur offers.
+  //   fused, cpu_fused, cpu_bytes: what the method of the Gaussian blur offers.
   //   images   A texel of integers is good to 1.5 ulp (3 u) and its sum is multiplied by the largest
   //            integer (1 u), in the first pass.
   //   linear   A read at the place f between the taps a and b is (1 - f) a + f b; each product and
@@ -387,6 +395,7 @@ struct Spec : PlainSpec {
     if (is_method(s)) {
       out = method_offer(runtime, s);
       if (!out.can()) return out;
+      if (s.row.is_for_cpus) out.cost = microseconds(device_rates(runtime), out.work);
     }
     // With two passes the picture between them, once out and once in.
     const double between =
@@ -460,7 +469,8 @@ struct Spec : PlainSpec {
   }
 
  private:
-  // fused and cpu_fused are the Gaussian blur's methods of these names. A copy is the same for all.
+  // fused, cpu_fused and cpu_bytes are the Gaussian blur's methods of these names. A copy is the same
+  // for all.
   static bool is_method(const Setup<Spec>& s) {
     return s.row.traits.is_method && !is_copy(s.problem);
   }

@@ -1,12 +1,14 @@
 // The definitions of clcook/line_blur.hpp: its variants that are methods of the Gaussian blur.
 #pragma once
 
+#include <clcook/gaussian_blur/cpu_bytes.hpp>
 #include <clcook/gaussian_blur/cpu_fused.hpp>
 #include <clcook/gaussian_blur/fused.hpp>
 #include <clcook/line_blur.hpp>
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace clcook::line_blur {
@@ -31,10 +33,21 @@ inline gaussian::Filtered filtered(const Problem& p, const std::vector<double>& 
   return {blur_problem(p), axes};
 }
 
+// What `use` makes of a row's method.
+template <class Use>
+auto with_method(const Spec::Row& row, const Use& use) {
+  if (row.traits.is_bytes) return use(static_cast<gaussian::CpuBytes*>(nullptr));
+  if (row.is_for_cpus) return use(static_cast<gaussian::CpuFused*>(nullptr));
+  return use(static_cast<gaussian::Fused*>(nullptr));
+}
+
 CLCOOK_INLINE Offer Spec::method_offer(const Runtime& runtime, const Setup<Spec>& s) {
+  if (s.row.traits.is_bytes && is_straight(s.problem))
+    return Offer::no(Lacks::problem, "it multiplies bytes, and colours times alpha are none");
   const gaussian::Filtered blur = filtered(s.problem, exact_weights(s.problem));
-  Offer out = s.row.is_for_cpus ? gaussian::offer_of<gaussian::CpuFused>(runtime, blur)
-                                : gaussian::offer_of<gaussian::Fused>(runtime, blur);
+  Offer out = with_method(s.row, [&](auto* method) {
+    return gaussian::offer_of<std::remove_pointer_t<decltype(method)>>(runtime, blur);
+  });
   const auto cut = std::make_shared<Cut>(*s.design);
   cut->method = std::static_pointer_cast<const gaussian::Design>(out.design);
   out.design = cut;
@@ -43,8 +56,8 @@ CLCOOK_INLINE Offer Spec::method_offer(const Runtime& runtime, const Setup<Spec>
 
 CLCOOK_INLINE std::vector<CompileUnit> Spec::method_units(const Setup<Spec>& s) {
   const gaussian::Filtered blur = filtered(s.problem, exact_weights(s.problem));
-  return s.row.is_for_cpus ? gaussian::CpuFused::units(blur, *blur.axes, s.device)
-                           : gaussian::Fused::units(blur, *blur.axes, s.device);
+  return with_method(s.row,
+                     [&](auto* method) { return method->units(blur, *blur.axes, s.device); });
 }
 
 }  // namespace clcook::line_blur
