@@ -4,7 +4,7 @@ import math
 
 from intervals import digits, times
 from results import (
-    BOLD, RECIPES, TECHNIQUES, Pair, baseline_of, best_of, fastest_rows, judge, newest_of, number, pair_of, ratio_of,
+    BOLD, RECIPES, TECHNIQUES, Pair, baseline_of, best_of, counted_rows, fastest_rows, judge, number, pair_of, ratio_of,
     refuse, row_of, short_device, text_of, variant_of)  # fmt: skip
 from tables import Cell, Right, Table, counted
 
@@ -122,13 +122,14 @@ def ladder_table(results, recipe, result, group, also):
     ceilings = [{"fma": "the multiply-adds", "launch": "the launches"}.get(row.limit, "the copy") for row in measured]
     one_limit = len({row.limit for row in measured}) == 1
 
-    limits, counted_at = [""] * len(rungs), ""
-    newest = newest_of(results, "counters", result.device, name)
-    for i, row in enumerate(measured):
-        for one in newest.rows if newest else []:
-            other = other_words(row.shape, one.shape)
-            if one.recipe == name and one.variant == row.variant and one.tune == row.tune and other is not None:
-                limits[i], counted_at = limit_text(one, size, copy_gbs), other
+    # Of the kinds of data that were counted the one with the most rungs, and rather the table's own.
+    counts = {}
+    for one in counted_rows(results, result.device, name):
+        for i, row in enumerate(measured):
+            if one.variant == row.variant and one.tune == row.tune and (other := other_words(row.shape, one.shape)) is not None:
+                counts.setdefault(other, {}).setdefault(i, limit_text(one, size, copy_gbs))
+    counted_at = max(counts, key=lambda other: (len(counts[other]), other == ""), default="")
+    limits = [counts.get(counted_at, {}).get(i, "") for i in range(len(rungs))]
 
     of = "Of the copy" if by_copy else "Of " + ceilings[0] if one_limit else "Of its ceiling"
     table = Table(["Variant", "What it changes", Right("Median µs"), Right(of), "This step alone"]
@@ -200,10 +201,10 @@ def in_curves(result, recipe, one):
     return Found()
 
 
-def registers_of(counters, recipe, variant):
+def registers_of(rows, recipe, variant):
     """As the device counts them for the recipe's first shape; NaN where nothing was counted."""
-    for row in counters.rows if counters else []:
-        if (row.recipe, row.variant, row.status) == (recipe["name"], variant, "counted") and row.shape == recipe["first_shape"]:
+    for row in rows:
+        if (row.variant, row.status) == (variant, "counted") and row.shape == recipe["first_shape"]:
             return counted(row, "registers")
     return math.nan
 
@@ -221,8 +222,8 @@ def look(results, device, recipe, one):
     elif one["what"]:
         found.evidence = f"{found.evidence}, {one['what']}" if found.evidence else one["what"]
     if one["shows_registers"]:
-        counters = newest_of(results, "counters", device, recipe["name"])
-        before, after = (registers_of(counters, recipe, one[key]) for key in ("without", "with"))
+        rows = counted_rows(results, device, recipe["name"])
+        before, after = (registers_of(rows, recipe, one[key]) for key in ("without", "with"))
         if not math.isnan(before) and not math.isnan(after):
             found.evidence += f"; {before:.0f} registers both" if before == after else f"; {before:.0f} registers to {after:.0f}"
             if one["kind"] == "fewer_registers" and after >= before:

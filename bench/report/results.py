@@ -213,6 +213,12 @@ def newest_of(results, kind, device, recipe):
     return max(found, key=lambda one: one.date, default=None)
 
 
+def counted_rows(results, device, recipe):
+    """What was counted of a recipe on a device, in whichever files, the newest first."""
+    found = sorted((one for one in results if one.kind == "counters" and one.device == device), key=lambda one: one.date, reverse=True)
+    return [row for one in found for row in one.rows if row.recipe == recipe]
+
+
 def is_of_cookbook(result):
     return any(name in RECIPES and not RECIPES[name]["described"] for name in result.recipes)
 
