@@ -250,15 +250,11 @@ struct Spec : PlainSpec {
             .with(&Traits::is_method)
             .against("coalesced", "both passes in one launch, columns in registers")
             .tunes({{"group", {gaussian::kFusedGroup}}}),
-        Row("cpu_fused",
-            "for CPUs: a kernel of gaussian_blur, both passes in one launch, a ring of lines",
-            {cut_method})
+        Row("cpu_fused", "for CPUs: gaussian_blur's, one launch, a ring of lines", {cut_method})
             .with(&Traits::is_method)
             .against("weights_table", "both passes in one launch, a tile per work-item, in vectors")
             .for_cpus_only(),
-        Row("cpu_bytes",
-            "for CPUs, bytes and small radii: a kernel of gaussian_blur in sums of 16 bits",
-            {cut_method})
+        Row("cpu_bytes", "for CPUs, bytes, small radii: gaussian_blur's, in 16 bits", {cut_method})
             .with(&Traits::is_method, &Traits::is_bytes)
             .against("cpu_fused", "bytes in vectors of 16 bits, columns from the source as it lies")
             .costs_like("cpu_fused")
