@@ -958,6 +958,11 @@ class Steps(Case):
             rows = [counters_of("slow", **{"tune": {"group": 64}, **slow}, issue_pct=90, lanes=8), counters_of("fast", **fast, issue_pct=90, lanes=32)]
             table = ladder.ladder_table([result, result_of("counters", rows, about)], self.recipe, result, result.groups_of("r")[0], ())
             self.assertEqual("|".join([table.columns[-1]] + ["*" * (row[-1].mark == "strong") + row[-1] for row in table.rows]), wanted)
+        # A newer file of another size hides no other.
+        counted = result_of("counters", [counters_of(name, tune=tune, issue_pct=90, lanes=lanes) for name, tune, lanes in (("slow", {"group": 64}, 8), ("fast", {}, 32))])
+        newer = result_of("counters", [counters_of("fast", shape={"width": 9}, issue_pct=80, lanes=32)], date="2027")
+        table = ladder.ladder_table([result, counted, newer], self.recipe, result, result.groups_of("r")[0], ())
+        self.assertEqual([table.columns[-1]] + [row[-1] for row in table.rows], ["What limits it now", "8 of 32 lanes active", "issue slots 90 %"])
         # Of a variant that takes another shape counters only say what differs.
         counters = result_of("counters", [counters_of("slow", lanes=8), counters_of("pyramid", shape={"width": 8, "sigma": 8}, lanes=31)])
         self.assertEqual(lines_of(tables.counters_table(counters, "r", ["lanes"])), ["slow|8.00", "pyramid (sigma=8)|31.0"])
