@@ -974,3 +974,53 @@ __kernel void foreign_pitch(__global int* out) {
   }
   CHECK(pitch[4] == 18);
 }
+
+TEST_CASE("where a variant stands behind the others, as on an H200") {
+  DeviceInfo device;
+  device.gpu = true;
+  device.compute_units = 132;
+  device.local_mem = 49148;
+  device.max_group = 1024;
+  const auto is_slow = [&](const char* name, const Problem& p) {
+    const HaloTile::Row& row = *HaloTile::Variant(name).row();
+    return HaloTile::Spec::is_slow({row, p, HaloTile::Spec::defaults(row, p, device), device});
+  };
+  const auto picture = [](int width, int height, int radius, Pixel pixel, Filter filter) {
+    Problem p;
+    p.width = width;
+    p.height = height;
+    p.radius = radius;
+    p.pixel = pixel;
+    p.filter = filter;
+    return p;
+  };
+  const Problem small = picture(119, 155, 2, Pixel::rgba16, Filter::clamp);
+  const Problem large = picture(3081, 5422, 12, Pixel::rg16, Filter::clamp);
+  // Few groups, and four outputs per item; reads of global memory, at whatever size.
+  CHECK(is_slow("local_tile_multi", small));
+  CHECK_FALSE(is_slow("local_tile", small));
+  CHECK(is_slow("direct", small));
+  CHECK_FALSE(is_slow("local_tile_multi", large));
+  CHECK(is_slow("direct_multi", large));
+  CHECK_FALSE(is_slow("direct_multi", picture(3081, 5422, 1, Pixel::rg16, Filter::clamp)));
+  // The order of columns and lines: from radius 4 on where there are groups enough, with few from 10
+  // on, or where no tile of local_tile_multi fits.
+  CHECK_FALSE(is_slow("columns_first", large));
+  CHECK(is_slow("columns_first", picture(3081, 5422, 3, Pixel::rg16, Filter::clamp)));
+  CHECK(is_slow("columns_first", picture(838, 176, 7, Pixel::r8, Filter::clamp)));
+  CHECK_FALSE(is_slow("columns_first", picture(838, 176, 10, Pixel::r8, Filter::clamp)));
+  CHECK_FALSE(is_slow("columns_first", picture(838, 176, 7, Pixel::rgba16f, Filter::clamp)));
+  // Blocks of pixels with several channels; a winner of single ones does not count for these.
+  const Problem pairs = picture(1551, 6183, 1, Pixel::rg16, Filter::median);
+  const Problem single = picture(1551, 6183, 1, Pixel::r16, Filter::median);
+  CHECK(is_slow("block", pairs));
+  CHECK_FALSE(is_slow("block", single));
+  CHECK(HaloTile::Spec::tuning_names(pairs) != HaloTile::Spec::tuning_names(single));
+  Problem volume = picture(202, 144, 1, Pixel::r16, Filter::dilation);
+  volume.depth = 60;
+  CHECK(is_slow("slices", volume));
+  volume.depth = 360;
+  CHECK_FALSE(is_slow("slices", volume));
+  device.cpu = true;
+  CHECK_FALSE(is_slow("direct", small));
+}

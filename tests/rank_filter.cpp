@@ -524,3 +524,30 @@ TEST_CASE("values out of range are errors that name value and rule") {
   check_refused([] { RankFilter::parse_pixel("rgb9"); }, "rgb9");
   check_refused([] { RankFilter::parse_border("zero"); }, "zero");
 }
+
+TEST_CASE("extremes of small windows in small pictures go by networks, as on an H200") {
+  DeviceInfo device;
+  device.gpu = true;
+  device.compute_units = 132;
+  device.local_mem = 49148;
+  device.max_group = 1024;
+  const RankFilter::Row& row = *Variant("columns_first").row();
+  const auto is_behind = [&](int width, int height, int radius) {
+    Problem p;
+    p.width = width;
+    p.height = height;
+    p.radius = radius;
+    p.rank = 0;
+    return RankFilter::Spec::is_behind_networks(
+        {row, p, RankFilter::Spec::defaults(row, p, device), device});
+  };
+  CHECK(is_behind(1488, 484, 1));
+  CHECK_FALSE(is_behind(2311, 2215, 1));
+  CHECK(is_behind(300, 82, 2));
+  CHECK_FALSE(is_behind(943, 1286, 2));
+  CHECK(is_behind(272, 487, 3));
+  CHECK_FALSE(is_behind(272, 487, 4));  // there is no network
+  device.cpu = true;
+  device.platform = "Intel(R) OpenCL";
+  CHECK_FALSE(is_behind(272, 487, 1));
+}

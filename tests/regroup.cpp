@@ -291,18 +291,42 @@ TEST_CASE("data: the share of random paths, and runs without them") {
 
 TEST_CASE("few items of few paths are not sorted, but on CPUs") {
   DeviceInfo device = h200();
+  std::string function;
+  const auto problem = [&](std::size_t items, int paths) {
+    Regroup::Problem p = problem_of(items, paths);
+    p.function.text = function;
+    return p;
+  };
   const auto is_short = [&](std::size_t items, int paths) {
-    return Regroup::Spec::is_short(problem_of(items, paths), device);
+    return Regroup::Spec::is_short(problem(items, paths), device);
+  };
+  const auto is_tiny = [&](std::size_t items, int paths) {
+    return Regroup::Spec::is_tiny(problem(items, paths), device);
   };
   CHECK(is_short(1, 2));
   CHECK(is_short(17455, 3));
-  CHECK(is_short(29700, 2));
-  CHECK_FALSE(is_short(29701, 2));
-  CHECK_FALSE(is_short(19900, 3));
+  CHECK(is_short(222750, 2));
+  CHECK_FALSE(is_short(222751, 2));
+  CHECK_FALSE(is_short(159406, 3));
+  CHECK(is_short(13921, 8));
+  CHECK_FALSE(is_short(103032, 4));
   CHECK_FALSE(is_short(1422, 12));
   CHECK_FALSE(is_short(2291854, 14));
-  device.cpu = true;
-  CHECK_FALSE(is_short(17455, 3));
+  CHECK(is_tiny(15840, 2));
+  CHECK_FALSE(is_tiny(15841, 2));
+  CHECK_FALSE(is_tiny(14000, 8));
+  SUBCASE("the paths of others may be longer") {
+    function = "float4 regroup_function(uint path, float4 item, float4 parameters);";
+    CHECK(is_short(29700, 2));
+    CHECK_FALSE(is_short(29701, 2));
+    CHECK_FALSE(is_short(19900, 3));
+    CHECK_FALSE(is_tiny(1, 2));
+  }
+  SUBCASE("on CPUs") {
+    device.cpu = true;
+    CHECK_FALSE(is_short(17455, 3));
+    CHECK_FALSE(is_tiny(1, 2));
+  }
 }
 
 TEST_CASE("a group sorts some 64 items of each path, and fewer where compute units would be idle") {

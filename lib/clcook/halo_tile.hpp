@@ -357,8 +357,9 @@ struct Spec : PlainSpec {
   static std::vector<std::string> tuning_names(const Problem& p) {
     // A minimum takes as long as a maximum.
     const Filter filter = p.filter == Filter::erosion ? Filter::dilation : p.filter;
+    const bool has_channels = filter == Filter::median && channels_of(p.pixel) != 1;
     return {text("halo_tile/", to_string(filter), p.depth > 1 ? " volume" : "",
-                 p.radius == 1 ? "" : " wide")};
+                 p.radius == 1 ? "" : " wide", has_channels ? " of channels" : "")};
   }
 
   static Offer offer(const Runtime& runtime, const Setup<Spec>& s) {
@@ -414,14 +415,7 @@ struct Spec : PlainSpec {
       if (!why.empty()) return Offer::no(Lacks::feature, why);
     }
     Offer out;
-    // With four channels the rows of block are no wider than those of direct_multi; rows of slices
-    // are wide. At radius 1 the order of columns_first saves little, and up to radius 9 not what it
-    // costs that an item does so much, where few groups leave the device half empty.
-    out.last =
-        (traits.is_block && channels_of(p.pixel) != 1) ||
-        (traits.is_slices && 2 * p.width < s.tune.tile_width) ||
-        (traits.is_columns_first &&
-         (p.radius == 1 || (p.radius <= 9 && groups_of(p, s.tune) < 2 * info.compute_units)));
+    out.last = is_slow(s);
     out.work.bytes_written = picture_bytes(p);
     out.work.bytes_read = bytes(p) - out.work.bytes_written;
     // A group reads its tile with the halo, through the cache or once.
@@ -432,6 +426,30 @@ struct Spec : PlainSpec {
     }
     if (p.depth > 1 && p.radius > 1 && !s.row.is_for_cpus) add_comparisons(runtime, s, out);
     return out;
+  }
+
+  // Whether another variant should be faster. With four channels the rows of block are no wider than
+  // those of direct_multi; rows of slices are wide. An item of slices and of columns_first does so much
+  // that few groups leave the device half empty; from radius 10 on the order of columns_first saves
+  // more than that costs, up to radius 3 it saves little. The same holds for four outputs per item in
+  // small pictures. As measured on an H200.
+  static bool is_slow(const Setup<Spec>& s) {
+    const Problem& p = s.problem;
+    const Traits& traits = s.row.traits;
+    const double filled = groups_of(p, s.tune) / std::max<double>(s.device.compute_units, 1);
+    if (traits.is_block) return channels_of(p.pixel) != 1;
+    if (traits.is_slices) return filled < 2 || 2 * p.width < s.tune.tile_width;
+    if (traits.is_columns_first)
+      return p.radius <= 3 || (p.radius < 10 && filled < 2 && has_wide_tiles(p, s.device));
+    if (p.depth > 1 || s.device.cpu) return false;
+    if (!traits.is_local && p.radius > 1) return true;  // too many reads of global memory
+    return traits.is_multi && p.radius <= 3 && filled < 1;
+  }
+  // Whether local_tile_multi fits into the local memory.
+  static bool has_wide_tiles(const Problem& p, const DeviceInfo& device) {
+    const auto is_it = [](const Row& row) { return row.traits.is_multi && row.traits.is_local; };
+    const Row& row = *std::find_if(variants().begin(), variants().end(), is_it);
+    return local_bytes({row, p, defaults(row, p, device), device}) <= device.local_mem;
   }
 
   static std::vector<CompileUnit> units(const Setup<Spec>& s) {
@@ -605,10 +623,11 @@ struct Spec : PlainSpec {
     out.cost = microseconds(device_rates(runtime), counted);
   }
 
-  // Of a picture.
+  // Of a tile each.
   static double groups_of(const Problem& p, const Tune& tune) {
     return std::ceil(static_cast<double>(p.width) / tune.tile_width) *
-           std::ceil(static_cast<double>(p.height) / tune.tile_height);
+           std::ceil(static_cast<double>(p.height) / tune.tile_height) *
+           std::ceil(static_cast<double>(p.depth) / tune.tile_depth);
   }
   static double picture_bytes(const Problem& p) {
     return static_cast<double>(pixel_bytes(p.pixel)) * p.width * p.height * p.depth;

@@ -325,7 +325,10 @@ struct Spec : PlainSpec {
     out.work.bytes_written = items * double{kItemBytes};
     out.work.operations = items * operations(s);
     out.work.launches = 1;
-    out.last = s.row.traits.free || (s.row.traits.sorts && is_short(p, s.device));
+    const auto& traits = s.row.traits;
+    out.last = traits.free    ? !is_tiny(p, s.device)
+               : traits.sorts ? is_short(p, s.device)
+                              : !traits.lists && is_tiny(p, s.device);
     if (s.row.traits.lists) {
       out.work.bytes_read += items * (2.0 * p.key_bytes + sizeof(cl_uint));
       out.work.bytes_written += items * sizeof(cl_uint);
@@ -334,11 +337,20 @@ struct Spec : PlainSpec {
     return out;
   }
 
-  // Whether sorting takes longer than the branches that it saves: up to three paths, where a compute
-  // unit has 150 items or less, as measured on an H200.
+  // Items in units of 150 for each compute unit.
+  static double fill(const Problem& p, const DeviceInfo& device) {
+    return static_cast<double>(p.items) / (150.0 * std::max<cl_uint>(device.compute_units, 1));
+  }
+  // Whether sorting takes longer than the branches that it saves, as measured on an H200; others'
+  // paths may be longer than ours.
   static bool is_short(const Problem& p, const DeviceInfo& device) {
-    const double full = 150.0 * std::max<cl_uint>(device.compute_units, 1);
-    return !device.cpu && p.paths * std::max(static_cast<double>(p.items) / full, 1.0) <= 3;
+    if (device.cpu) return false;
+    if (!p.function.text.empty()) return p.paths * std::max(fill(p, device), 1.0) <= 3;
+    return p.paths <= kMaxFreePaths && p.paths * p.paths * fill(p, device) <= 45;
+  }
+  // Whether the launch is most of it, so that all paths cost less than branches.
+  static bool is_tiny(const Problem& p, const DeviceInfo& device) {
+    return is_short(p, device) && p.function.text.empty() && fill(p, device) <= 0.8;
   }
 
   // Those of the list, then what shades.
