@@ -547,6 +547,9 @@ def grid_table(results):
         over, absent = sum(row.get("skipped") == "the time was over" for row in rows), ", ".join(grid.absent(rows))
         parts = [f"{device}: seed {one[0].json['seed']} of {one[0].date[:10]}, {len(rows)} rows drawn"]
         parts += [f"for {over} the time was over"] if over else []
+        if missed := grid.misses(rows):
+            slow = [ratio for ratio, _ in missed if ratio > 1.1]
+            parts.append(f"automatic takes more than 10 % longer than clcook's fastest variant in {len(slow)} of {len(missed)} rows, at most {times(missed[0][0])} times as long")
         for ratio, row in grid.worst(rows, count=1):
             shape = " ".join(f"{name}={value}" for name, value in row["shape"].items())
             parts.append(f"the worst, {times(ratio)}×, beside {grid.best_of(row)['who']}: {row['recipe']} {shape}".rstrip())

@@ -1217,9 +1217,10 @@ class Grid(Case):
         self.assertEqual([ratio for ratio, _ in results_grid.misses(rows)], [1.5, 1])
         table = tables.grid_table([result_of("grid", rows, seed=5)])
         self.assertEqual(lines_of(table)[0], "a device|the device's|all|4|1 (25 %)|0.50×|0.50×|3.0×")
-        self.assertRegex(table.note, r"program\. a device: seed 5 of [-0-9]+, 6 rows drawn; the worst, 0\.50×, beside a: r width=256 height=256$")
+        self.assertRegex(table.note, r"program\. a device: seed 5 of [-0-9]+, 6 rows drawn; automatic .* as long; the worst, 0\.50×, beside a: r width=256 height=256$")
         rows[5]["skipped"], rows[0]["left_out"] = "the time was over", {"a, its kernels": "no file", "d, its kernels": "no package"}
-        self.assertRegex(tables.grid_table([result_of("grid", rows, seed=5)]).note, r"; for 1 the time was over; the worst, .*; in no row: d \(r\)$")
+        self.assertRegex(tables.grid_table([result_of("grid", rows, seed=5)]).note, r"; for 1 the time was over; automatic takes more than "
+                         r"10 % longer than clcook's fastest variant in 1 of 2 rows, at most 1\.5 times as long; the worst, .*; in no row: d \(r\)$")
         some = [result_of("grid", rows, seed=5), result_of("grid", [*rows, {**rows[2], "recipe": "s"}], seed=5)]
         devices = [line.partition("|the")[0] for line in lines_of(tables.grid_table(some)) if "|all|" in line and "device's" in line]
         self.assertEqual(devices, ["a device, r", "a device"])
@@ -1227,7 +1228,7 @@ class Grid(Case):
         other = [{**row, "recipe": "s"} for row in rows]
         parts = tables.grid_table([result_of("grid", rows, seed=5), result_of("grid", other, seed=5)])
         self.assertEqual(lines_of(parts)[0], "a device|the device's|all|8|2 (25 %)|0.50×|0.50×|3.0×")
-        self.assertRegex(parts.note, "seed 5 of [-0-9]+, 12 rows drawn; for 2 the time was over")
+        self.assertRegex(parts.note, "seed 5 of [-0-9]+, 12 rows drawn; for 2 the time was over; .* in 2 of 4 rows")
         two = tables.grid_table([result_of("grid", rows, seed=5), result_of("grid", other, seed=6)])
         self.assertEqual(sum("|all|4|" in line for line in lines_of(two)), 2)
         self.assertEqual(lines_of(tables.grid_table([])), ["not measured yet" + "|-" * 7])
