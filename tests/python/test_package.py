@@ -105,7 +105,8 @@ def user(cl):
 def test_a_users_file_runs(user, queue):
     import dask.array as da
 
-    assert len(user.arrays(picture((24, 32, 4), "uint8"), DATA / "bc6h/lythwood_room.dds")) == 24
+    arrays = user.arrays(picture((24, 32, 4), "uint8"), DATA / "bc6h/lythwood_room.dds")
+    assert all(isinstance(one, np.ndarray) and one.size > 0 for one in arrays)
     assert all(one.shape == (24, 32) for one in user.filters(picture((24, 32), "uint8")))
     user.plans(queue, picture((24, 32), "uint8"))
     volume, a = da.ones((30, 30, 30), dtype="f4", chunks=15), da.ones((30, 30), dtype="f4")

@@ -79,14 +79,16 @@ typedef CLCOOK_ND_SRC Src;
 typedef CLCOOK_ND_DST Dst;
 #define CONVERT(type) CAT(convert_, V(type))
 #if CLCOOK_ND_VEC == 1
-#define LOAD(type, p) (*(p))
 #define STORE(value, p) (*(p) = (value))
 #define STORE_HALF(value, p) vstore_half(value, 0, p)
 #else
-#define LOAD(type, p) CAT(vload, CLCOOK_ND_VEC)(0, p)
 #define STORE(value, p) CAT(vstore, CLCOOK_ND_VEC)(value, 0, p)
 #define STORE_HALF(value, p) CAT(vstore_half, CLCOOK_ND_VEC)(value, 0, p)
 #endif
+
+// ...At is a vector at the address of any element. vload16() is the same, but PoCL makes it of pairs of
+// elements, in which its compiler then also adds.
+#define ALIGNED_AS(type) __attribute__((aligned(sizeof(type))))
 
 // Elements in registers: halfs are floats there.
 #ifdef CLCOOK_ND_SRC_HALF
@@ -104,8 +106,9 @@ typedef Src Value;
 typedef V(CLCOOK_ND_SRC) Values;
 #define VALUE CLCOOK_ND_SRC
 #define LOAD_ONE(p) (*(p))
-#define LOAD_VALUES(p) LOAD(VALUE, p)
+#define LOAD_VALUES(p) (*(__global const ValuesAt*)(p))
 #endif
+typedef Values ValuesAt ALIGNED_AS(Value);
 
 // ---- sums ----
 
@@ -114,7 +117,8 @@ typedef double Wide1;
 typedef V(double) Wide;
 #define WIDE1(x) ((double)(x))
 #define WIDE(x) CONVERT(double)(x)
-#define LOAD_WIDE(p) LOAD(double, p)
+typedef Wide WideAt ALIGNED_AS(double);
+#define LOAD_WIDE(p) (*(__local const WideAt*)(p))
 #define WIDE_ADD(a, b) ((a) + (b))
 #define WIDE_SUB(a, b) ((a) - (b))
 #define WIDE_MUL(a, b) ((a) * (b))
@@ -217,7 +221,15 @@ static inline void store_some(Wide a, __global Dst* to, int count) {
 
 // The row of an axis that stands for row x; -1: the constant.
 static inline int row_at(__global const Pass* p, int x) {
-  return clcook_border(x, p->n, p->border);
+  const int n = p->n;
+  // Less than a line beyond the ends nothing has to be divided.
+  if (p->border == CLCOOK_BORDER_MIRROR && x >= -n && x < 2 * n)
+    return x < 0 ? -1 - x : x < n ? x : 2 * n - 1 - x;
+  return clcook_border(x, n, p->border);
+}
+// Of element e of a line; e may be negative.
+static inline int row_of(int e, int inner) {
+  return inner == 1 ? e : e < 0 ? -((inner - 1 - e) / inner) : e / inner;
 }
 
 // Loads a piece of a line with its neighbours. `to` is Wide1 or Src, OUTSIDE the constant.
@@ -227,7 +239,7 @@ static inline int row_at(__global const Pass* p, int x) {
     const int in_begin = clamp(-first, 0, all), in_end = clamp(row - first, in_begin, all);   \
     for (int i = lid; i < in_begin; i += items) {                                             \
       const int e = first + i;                                                                \
-      const int x = -((inner - 1 - e) / inner);                                               \
+      const int x = row_of(e, inner);                                                         \
       const int at = row_at(p, x);                                                            \
       TO[i] = at < 0 ? OUTSIDE : FROM(src[at * inner + (e - x * inner)]);                     \
     }                                                                                         \
@@ -236,7 +248,7 @@ static inline int row_at(__global const Pass* p, int x) {
       STORE(MANY(src + first + in_begin + i), TO + in_begin + i);                             \
     for (int i = in_begin + many + lid; i < in_end; i += items) TO[i] = FROM(src[first + i]); \
     for (int i = in_end + lid; i < all; i += items) {                                         \
-      const int x = (first + i) / inner;                                                      \
+      const int x = row_of(first + i, inner);                                                 \
       const int at = row_at(p, x);                                                            \
       TO[i] = at < 0 ? OUTSIDE : FROM(src[at * inner + (first + i - x * inner)]);             \
     }                                                                                         \
@@ -453,9 +465,9 @@ __kernel void ndimage_extreme_along(__global const Src* src, __global Src* dst,
   PIECE()
   FILL(line, VALUE_AT, LOAD_VALUES, OUTSIDE(p))
   for (int i = lid * CLCOOK_ND_VEC; i < count; i += items * CLCOOK_ND_VEC) {
-    Values a = LOAD(VALUE, line + i);
+    Values a = *(__local const ValuesAt*)(line + i);
     for (int j = 1; j < size; ++j) {
-      const Values b = LOAD(VALUE, line + i + places[j] * inner);
+      const Values b = *(__local const ValuesAt*)(line + i + places[j] * inner);
       a = BETTER(a, b);
     }
     if (count - i >= CLCOOK_ND_VEC) {
@@ -501,6 +513,9 @@ __kernel void ndimage_extreme_across(__global const Src* src, __global Src* dst,
 #if defined CLCOOK_ND_COPY || defined CLCOOK_ND_RANK || defined CLCOOK_ND_SELECT
 // Src is unsigned, the bits of an element. Keys are in the order of the elements.
 typedef CLCOOK_ND_KEY Key;
+typedef V(CLCOOK_ND_KEY) Keys;
+typedef Keys KeysAt ALIGNED_AS(Key);
+#define LOAD_KEYS(p) (*(__global const KeysAt*)(p))
 #define TOP ((Key)((Key)1 << (8 * sizeof(Src) - 1)))
 #if CLCOOK_ND_ORDER == 0
 #define KEY(x) ((Key)(x))
@@ -570,7 +585,6 @@ __kernel void ndimage_pad(__global const Src* src, __global Key* dst, __global c
 // are below. A work-item has two vectors, for which it reads an offset once.
 __kernel void ndimage_rank(__global const Key* src, __global Src* dst, __global const Offsets* p) {
   VECTOR(2)
-  typedef V(CLCOOK_ND_KEY) Keys;
   typedef V(CLCOOK_ND_COUNT) Counts;
   const Counts most = (Counts)((CLCOOK_ND_COUNT)-p->rank);
   Keys found[2] = {(Keys)(Key)0, (Keys)(Key)0};
@@ -584,8 +598,8 @@ __kernel void ndimage_rank(__global const Key* src, __global Src* dst, __global 
       below0 -= at[0] < next0;
       below1 -= at[1] < next1;
 #else
-      below0 += LOAD(CLCOOK_ND_KEY, at) < next0;
-      below1 += LOAD(CLCOOK_ND_KEY, at + CLCOOK_ND_VEC) < next1;
+      below0 += LOAD_KEYS(at) < next0;
+      below1 += LOAD_KEYS(at + CLCOOK_ND_VEC) < next1;
 #endif
     }
     found[0] = below0 >= most ? next0 : found[0];
@@ -621,7 +635,6 @@ __kernel void ndimage_rank(__global const Key* src, __global Src* dst, __global 
     b = min(t, b);    \
   }
 #endif
-typedef V(CLCOOK_ND_KEY) Keys;
 
 #ifdef CLCOOK_ND_FIRST
 // Keeps the first LOWER + 1 of the neighbours in order.
@@ -630,7 +643,7 @@ static inline Keys select_one(__global const Key* src, __global const Offsets* p
 #pragma unroll
   for (int i = 0; i <= LOWER; ++i) v[i] = (Keys)END;
   for (int j = 0; j < COUNT; ++j) {
-    Keys next = LOAD(CLCOOK_ND_KEY, src + PLACE(p, j));
+    Keys next = LOAD_KEYS(src + PLACE(p, j));
 #pragma unroll
     for (int i = 0; i <= LOWER; ++i) ORDER(v[i], next)
   }
@@ -643,7 +656,7 @@ static inline Keys select_one(__global const Key* src, __global const Offsets* p
 static inline Keys select_one(__global const Key* src, __global const Offsets* p) {
   Keys v[HELD];
 #pragma unroll
-  for (int j = 0; j < HELD; ++j) v[j] = LOAD(CLCOOK_ND_KEY, src + PLACE(p, j));
+  for (int j = 0; j < HELD; ++j) v[j] = LOAD_KEYS(src + PLACE(p, j));
 #pragma unroll
   for (int s = 0; s < LOWER; ++s) {
     const int k = HELD - s;
@@ -653,7 +666,7 @@ static inline Keys select_one(__global const Key* src, __global const Offsets* p
     for (int i = 1; i < (k + 1) / 2; ++i) ORDER(v[0], v[i])
 #pragma unroll
     for (int i = k / 2; i < k - 1; ++i) ORDER(v[i], v[k - 1])
-    if (s < LOWER - 1) v[0] = LOAD(CLCOOK_ND_KEY, src + PLACE(p, HELD + s));
+    if (s < LOWER - 1) v[0] = LOAD_KEYS(src + PLACE(p, HELD + s));
   }
   // Of those that are left, without v[0] and the last, the first.
 #pragma unroll
