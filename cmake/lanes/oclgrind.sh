@@ -91,6 +91,11 @@ case $mode in
         echo "SKIPPED: $recipe/$variant ($shape): Oclgrind 21.10 ends the process here"
         continue
       fi
+      # The shape with 16 thresholds in a vector.
+      if [[ $recipe/$variant/$shape = threshold_count/vector_compare/*" n=33 "* ]]; then
+        echo "SKIPPED: $recipe/$variant ($shape): Oclgrind 21.10 reports sums of the halves of a vector of 16 as uninitialised"
+        continue
+      fi
       run "$recipe" --tiny --in-order --variant "$variant" --shape "$shape"
       runs=$((runs + 1))
     done

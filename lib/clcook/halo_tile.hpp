@@ -623,7 +623,7 @@ struct Spec : PlainSpec {
     out.cost = microseconds(device_rates(runtime), counted);
   }
 
-  // Of a tile each.
+  // Groups of a tile each.
   static double groups_of(const Problem& p, const Tune& tune) {
     return std::ceil(static_cast<double>(p.width) / tune.tile_width) *
            std::ceil(static_cast<double>(p.height) / tune.tile_height) *
