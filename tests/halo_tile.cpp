@@ -985,38 +985,29 @@ TEST_CASE("where a variant stands behind the others, as on an H200") {
     const HaloTile::Row& row = *HaloTile::Variant(name).row();
     return HaloTile::Spec::is_slow({row, p, HaloTile::Spec::defaults(row, p, device), device});
   };
-  const auto picture = [](int width, int height, int radius, Pixel pixel, Filter filter) {
-    Problem p;
-    p.width = width;
-    p.height = height;
-    p.radius = radius;
-    p.pixel = pixel;
-    p.filter = filter;
-    return p;
-  };
-  const Problem small = picture(119, 155, 2, Pixel::rgba16, Filter::clamp);
-  const Problem large = picture(3081, 5422, 12, Pixel::rg16, Filter::clamp);
+  const Problem small = picture(Filter::clamp, 119, 155, 2, Pixel::rgba16);
+  const Problem large = picture(Filter::clamp, 3081, 5422, 12, Pixel::rg16);
   // Few groups, and four outputs per item; reads of global memory, at whatever size.
   CHECK(is_slow("local_tile_multi", small));
   CHECK_FALSE(is_slow("local_tile", small));
   CHECK(is_slow("direct", small));
   CHECK_FALSE(is_slow("local_tile_multi", large));
   CHECK(is_slow("direct_multi", large));
-  CHECK_FALSE(is_slow("direct_multi", picture(3081, 5422, 1, Pixel::rg16, Filter::clamp)));
+  CHECK_FALSE(is_slow("direct_multi", picture(Filter::clamp, 3081, 5422, 1, Pixel::rg16)));
   // The order of columns and lines: from radius 4 on where there are groups enough, with few from 10
   // on, or where no tile of local_tile_multi fits.
   CHECK_FALSE(is_slow("columns_first", large));
-  CHECK(is_slow("columns_first", picture(3081, 5422, 3, Pixel::rg16, Filter::clamp)));
-  CHECK(is_slow("columns_first", picture(838, 176, 7, Pixel::r8, Filter::clamp)));
-  CHECK_FALSE(is_slow("columns_first", picture(838, 176, 10, Pixel::r8, Filter::clamp)));
-  CHECK_FALSE(is_slow("columns_first", picture(838, 176, 7, Pixel::rgba16f, Filter::clamp)));
+  CHECK(is_slow("columns_first", picture(Filter::clamp, 3081, 5422, 3, Pixel::rg16)));
+  CHECK(is_slow("columns_first", picture(Filter::clamp, 838, 176, 7, Pixel::r8)));
+  CHECK_FALSE(is_slow("columns_first", picture(Filter::clamp, 838, 176, 10, Pixel::r8)));
+  CHECK_FALSE(is_slow("columns_first", picture(Filter::clamp, 838, 176, 7, Pixel::rgba16f)));
   // Blocks of pixels with several channels; a winner of single ones does not count for these.
-  const Problem pairs = picture(1551, 6183, 1, Pixel::rg16, Filter::median);
-  const Problem single = picture(1551, 6183, 1, Pixel::r16, Filter::median);
+  const Problem pairs = picture(Filter::median, 1551, 6183, 1, Pixel::rg16);
+  const Problem single = picture(Filter::median, 1551, 6183, 1, Pixel::r16);
   CHECK(is_slow("block", pairs));
   CHECK_FALSE(is_slow("block", single));
   CHECK(HaloTile::Spec::tuning_names(pairs) != HaloTile::Spec::tuning_names(single));
-  Problem volume = picture(202, 144, 1, Pixel::r16, Filter::dilation);
+  Problem volume = picture(Filter::dilation, 202, 144, 1, Pixel::r16);
   volume.depth = 60;
   CHECK(is_slow("slices", volume));
   volume.depth = 360;

@@ -533,11 +533,7 @@ TEST_CASE("extremes of small windows in small pictures go by networks, as on an 
   device.max_group = 1024;
   const RankFilter::Row& row = *Variant("columns_first").row();
   const auto is_behind = [&](int width, int height, int radius) {
-    Problem p;
-    p.width = width;
-    p.height = height;
-    p.radius = radius;
-    p.rank = 0;
+    const Problem p = picture(width, height, radius, 0);
     return RankFilter::Spec::is_behind_networks(
         {row, p, RankFilter::Spec::defaults(row, p, device), device});
   };

@@ -451,6 +451,12 @@ struct Spec : PlainSpec {
     const Row& row = *std::find_if(variants().begin(), variants().end(), is_it);
     return local_bytes({row, p, defaults(row, p, device), device}) <= device.local_mem;
   }
+  // Groups of a tile each.
+  static double groups_of(const Problem& p, const Tune& tune) {
+    return std::ceil(static_cast<double>(p.width) / tune.tile_width) *
+           std::ceil(static_cast<double>(p.height) / tune.tile_height) *
+           std::ceil(static_cast<double>(p.depth) / tune.tile_depth);
+  }
 
   static std::vector<CompileUnit> units(const Setup<Spec>& s) {
     CompileUnit unit = unit_without_pixel(s);
@@ -623,12 +629,6 @@ struct Spec : PlainSpec {
     out.cost = microseconds(device_rates(runtime), counted);
   }
 
-  // Groups of a tile each.
-  static double groups_of(const Problem& p, const Tune& tune) {
-    return std::ceil(static_cast<double>(p.width) / tune.tile_width) *
-           std::ceil(static_cast<double>(p.height) / tune.tile_height) *
-           std::ceil(static_cast<double>(p.depth) / tune.tile_depth);
-  }
   static double picture_bytes(const Problem& p) {
     return static_cast<double>(pixel_bytes(p.pixel)) * p.width * p.height * p.depth;
   }

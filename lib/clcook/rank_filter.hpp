@@ -31,7 +31,6 @@
 #include <clcook/core/view.hpp>
 #include <clcook/embedded/rank_filter.hpp>
 #include <clcook/halo_tile.hpp>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -334,8 +333,8 @@ struct Spec : PlainSpec {
   static bool is_behind_networks(const Setup<Spec>& s) {
     const Problem& p = s.problem;
     if (p.radius > kNetworkRadius || quirks::breaks_networks(s.device)) return false;
-    const double groups = std::ceil(static_cast<double>(p.width) / s.tune.tile_width) *
-                          std::ceil(static_cast<double>(p.height) / s.tune.tile_height);
+    const Extreme extreme(s);
+    const double groups = halo_tile::Spec::groups_of(extreme.problem, extreme.tune);
     return groups < (p.radius == 1 ? 8 : 0.5) * s.device.compute_units;
   }
 
