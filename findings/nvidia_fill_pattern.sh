@@ -1,7 +1,7 @@
 #!/bin/bash
 # How fast NVIDIA's clEnqueueFillBuffer is depends on the length of the pattern, by 14 times.
 #
-# Versions: NVIDIA OpenCL 3.0, driver 580.159.04, H200; pyopencl 2026.1.4. Needs an NVIDIA GPU.
+# Versions: NVIDIA OpenCL 3.0, driver 580.159.04, H200; pyopencl 2026.1.4, numpy 2.5.5. Needs an NVIDIA GPU.
 # Expected: filling 1 GiB takes as long whatever the pattern, since the bytes that are written are the same.
 # Seen:     bytes per second grow with the pattern up to 16 bytes and fall behind it: 425 GB/s with 1 byte, 1,690
 #           with 4, 3,570 with 16, 460 with 32, 260 with 128. A zero of 4 bytes gets no shorter way.

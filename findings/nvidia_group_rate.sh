@@ -1,7 +1,7 @@
 #!/bin/bash
 # Groups start at a fixed rate, which is what limits a copy of one float per work-item in groups of 128.
 #
-# Versions: NVIDIA OpenCL 3.0, driver 580.159.04, H200; pyopencl 2026.1.4. Needs an NVIDIA GPU.
+# Versions: NVIDIA OpenCL 3.0, driver 580.159.04, H200; pyopencl 2026.1.4, numpy 2.5.5. Needs an NVIDIA GPU.
 # Expected: a kernel b[i] = a[i] on 1 GiB of floats is limited by memory, whatever the size of its groups: the reads
 #           of a warp are one line of 128 bytes either way. An empty launch of a million groups takes longer the
 #           more work-items the groups have.

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Copies between a buffer and an image run at a fifth of the rate of a copy between buffers, for every format.
 #
-# Versions: NVIDIA OpenCL 3.0, driver 580.159.04, H200; pyopencl 2026.1.4. Needs an NVIDIA GPU.
+# Versions: NVIDIA OpenCL 3.0, driver 580.159.04, H200; pyopencl 2026.1.4, numpy 2.5.5. Needs an NVIDIA GPU.
 # Expected: an image's tiles cost a copy some 20 %, and small pixels more than large ones.
 # Seen:     clEnqueueCopyBufferToImage and back read and write 820 to 850 GB/s together, with pixels of 1 byte and
 #           of 16 alike, where clEnqueueCopyBuffer has 3,700 to 4,200. A kernel that stores into an image does not have that

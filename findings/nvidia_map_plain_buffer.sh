@@ -1,7 +1,7 @@
 #!/bin/bash
 # Mapping a plain buffer moves its bytes at the speed of pinned memory; reading the buffer does not.
 #
-# Versions: NVIDIA OpenCL 3.0, driver 580.159.04, H200; pyopencl 2026.1.4. Needs an NVIDIA GPU.
+# Versions: NVIDIA OpenCL 3.0, driver 580.159.04, H200; pyopencl 2026.1.4, numpy 2.5.5. Needs an NVIDIA GPU.
 # Expected: a buffer without CL_MEM_ALLOC_HOST_PTR lives on the device alone, so that clEnqueueMapBuffer goes
 #           through pageable memory, as fast as clEnqueueReadBuffer into an array: 11 to 16 GB/s.
 # Seen:     64 MiB are mapped at 51 GB/s, as with CL_MEM_ALLOC_HOST_PTR and with CL_MEM_USE_HOST_PTR over an

@@ -1,7 +1,7 @@
 #!/bin/bash
 # An image of a format that NVIDIA's OpenCL does not list is made all the same, and fails when it is written.
 #
-# Versions: NVIDIA OpenCL 3.0, driver 580.159.04, H200; pyopencl 2026.1.4. Needs an NVIDIA GPU.
+# Versions: NVIDIA OpenCL 3.0, driver 580.159.04, H200; pyopencl 2026.1.4, numpy 2.4.6. Needs an NVIDIA GPU.
 # Expected: CL_RGB with CL_UNSIGNED_INT8 is not among clGetSupportedImageFormats, so clCreateImage answers
 #           CL_IMAGE_FORMAT_NOT_SUPPORTED, which is how most programs find out whether they have to pad to four channels.
 # Seen:     clCreateImage succeeds. The first write of pixels fails with CL_OUT_OF_RESOURCES, the answer that usually

@@ -1,7 +1,7 @@
 #!/bin/bash
 # A CL_MEM_WRITE_ONLY buffer over host memory is uploaded before the kernel that overwrites all of it.
 #
-# Versions: NVIDIA OpenCL 3.0, driver 580.159.04, H200; pyopencl 2026.1.4. Needs an NVIDIA GPU.
+# Versions: NVIDIA OpenCL 3.0, driver 580.159.04, H200; pyopencl 2026.1.4, numpy 2.5.5. Needs an NVIDIA GPU.
 # Expected: the kernel cannot read such a buffer, so nothing goes up: the first launch on a result of 256 MiB over
 #           an array (CL_MEM_USE_HOST_PTR) costs what the second costs.
 # Seen:     the first launch takes 5.2 ms, the time of 256 MiB on the bus, the second 0.1 ms; with READ_WRITE alike.

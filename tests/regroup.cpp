@@ -344,7 +344,9 @@ TEST_CASE("a group sorts some 64 items of each path, and fewer where compute uni
   CHECK(window(many, 32) == std::pair(256, 8));
   CHECK(window(200000, 32) == std::pair(256, 4));
   CHECK(window(100000, 32) == std::pair(256, 4));
-  CHECK(window(8448, 17) == std::pair(256, 4));
+  CHECK(window(33792, 17) == std::pair(256, 4));
+  CHECK(window(33791, 17) == std::pair(256, 2));
+  CHECK(window(8448, 17) == std::pair(256, 2));
   CHECK(window(8447, 17) == std::pair(128, 2));
   CHECK(window(60000, 16) == std::pair(128, 2));
   CHECK(window(1, 2) == std::pair(128, 2));

@@ -294,13 +294,13 @@ struct Spec : PlainSpec {
   // is as long as some 64 items of each path, so that waves of 32 hardly have two. Longer, a work-item
   // shades more of them one after the other, while others have none. Where there are few items every
   // compute unit of a GPU gets a part; more than 16 paths are sorted by 1024 items all the same, down to
-  // 64 items for a compute unit. As measured on an H200.
+  // 256 items for a compute unit. As measured on an H200.
   static Tune sorting(const Problem& p, const DeviceInfo& device) {
     if (device.cpu) return {64, listing::kItems};
     Tune out{p.paths <= 16 ? 128 : 256, p.paths <= 8 ? 4 : 8};
     const std::size_t each = p.items / std::max<cl_uint>(device.compute_units, 1);
     if (each < 64) return {128, 2};
-    const int least = p.paths <= 16 ? 2 : 4;
+    const int least = p.paths <= 16 || each < 256 ? 2 : 4;
     while (out.per_item > least && each < static_cast<std::size_t>(out.per_item) * 256)
       out.per_item /= 2;
     return out;
