@@ -536,10 +536,11 @@ def grid_table(results):
         most[one[0].device] = max(most[one[0].device], len(names))
     devices = [short_device(results, "grid", one[0].device) + (f", {', '.join(names)}" if len(names) < most[one[0].device] else "")
                for one, names in zip(grids, recipes)]
-    for rows, device in zip(rows_of, devices):
+    for one, rows, device in zip(grids, rows_of, devices):
+        name = f"{device}, seed {one[0].json['seed']}" if devices.count(device) > 1 else device
         for clock, title in CLOCKS.items():
             for part, count, lost, *ratios in grid.summary(rows, clock):
-                table.add(device, title, part, str(count), f"{lost} ({percent(lost / count)})", *(times(one) + "×" for one in ratios))
+                table.add(name, title, part, str(count), f"{lost} ({percent(lost / count)})", *(times(one) + "×" for one in ratios))
     if not grids:
         table.add(NOT_MEASURED, *["-"] * 7)
     notes = []

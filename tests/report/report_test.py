@@ -1231,6 +1231,10 @@ class Grid(Case):
         self.assertRegex(parts.note, "seed 5 of [-0-9]+, 12 rows drawn; for 2 the time was over; .* in 2 of 4 rows")
         two = tables.grid_table([result_of("grid", rows, seed=5), result_of("grid", other, seed=6)])
         self.assertEqual(sum("|all|4|" in line for line in lines_of(two)), 2)
+        again = tables.grid_table([result_of("grid", rows, seed=5), result_of("grid", rows, seed=6)])
+        devices = [line.partition("|the")[0] for line in lines_of(again) if "|all|" in line and "device's" in line]
+        self.assertEqual(devices, ["a device, seed 5", "a device, seed 6"])
+        self.assertRegex(again.note, r"a device: seed 5 of .*\. a device: seed 6 of ")
         self.assertEqual(lines_of(tables.grid_table([])), ["not measured yet" + "|-" * 7])
 
 
