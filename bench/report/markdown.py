@@ -12,7 +12,7 @@ from files import read_file, write_file
 from intervals import times
 from kernels import kernel_markdown
 from ladder import ladder_table, techniques_table
-from results import RECIPES, Refused, find, known_recipe, refuse, text_of, variant_of
+from results import RECIPES, Refused, find, known_recipe, plain, refuse, text_of, variant_of
 from tables import (
     bench_table, ceilings_table, check_table, conventions_table, counters_table, curve_table, grid_table, isa_table, libraries_table, peers_table,
     recipes_table, results_table, speed_table, stages_table, startup_table, steps_table)  # fmt: skip
@@ -117,7 +117,7 @@ def member_of(element, key):
 
 
 def text_of_member(value):
-    return value if isinstance(value, str) else {True: "true", False: "false"}.get(value, str(value)) if isinstance(value, bool) else str(value)
+    return str(value).lower() if isinstance(value, bool) else plain(value)
 
 
 def matching(elements, step):
@@ -125,7 +125,8 @@ def matching(elements, step):
     conditions = [one.partition("=") for one in step.split(",")]
     if any(not equals for _, equals, _ in conditions):
         refuse(f"'{step}' is neither an index nor key=value", "")
-    found = [one for one in elements if all(member_of(one, key) is not None and text_of_member(member_of(one, key)) == value for key, _, value in conditions)]
+    found = [one for one in elements if all(member_of(one, key) is not None and text_of_member(member_of(one, key)) == value.removesuffix(".0")
+                                            for key, _, value in conditions)]  # fmt: skip
     if not found:
         refuse(f"no element has {step}", "")
     sizes = [len(one.get("shape", ())) for one in found]

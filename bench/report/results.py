@@ -36,9 +36,14 @@ def number(value):
     return math.nan if value is None else value
 
 
+def plain(value):
+    """A number or word as a text: 64 also of 64.0, which are one value whoever wrote it."""
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
 def text_of(params):
-    """"width=3 sigma=0.5 pixel=rgba8" with the numbers as a result file has them."""
-    return " ".join(f"{key}={value}" for key, value in params.items())
+    """"width=3 sigma=0.5 pixel=rgba8"."""
+    return " ".join(f"{key}={plain(value)}" for key, value in params.items())
 
 
 class Row:
@@ -164,7 +169,7 @@ class Result:
             refuse(f"'{self.stem}' has no times of '{recipe}'")
         for group in groups:
             words = f"{group.shape} mode={group.mode}".split()
-            if all(one in words or one + ".0" in words for one in wanted):
+            if all(one.removesuffix(".0") in words for one in wanted):
                 return group
         refuse(f"'{self.stem}' has no times of '{recipe}' with" + "".join(" " + one for one in wanted))
 

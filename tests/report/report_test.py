@@ -450,6 +450,14 @@ class Documents(Case):
             with self.assertRaisesRegex(Refused, because):
                 self.rewritten(good + text)
 
+    def test_take_a_number_for_the_same_however_it_was_written(self):
+        """--shape "radius=64" makes a whole number of what a recipe's own shape has as 64.0."""
+        for radius in (64, 64.0):
+            rows = [{"variant": "a", "shape": {"radius": radius}, "us": 1}, {"variant": "a", "shape": {"radius": 64.5}, "us": 2}]
+            self.assertEqual(results.text_of(rows[0]["shape"]), "radius=64")
+            for wanted, us in (("64", 1), ("64.0", 1), ("64.5", 2)):
+                self.assertEqual(markdown.follow({"rows": rows}, f"/rows/variant=a,shape.radius={wanted}/us"), us)
+
     def test_with_figures_that_make_no_sense_are_errors_with_file_and_line(self):
         for query, because in {
             "value gpu-bench": "expected: value RESULT POINTER",
