@@ -1226,7 +1226,7 @@ class Grid(Case):
         table = tables.grid_table([result_of("grid", rows, seed=5)])
         self.assertEqual(lines_of(table)[0], "a device|the device's|all|4|1 (25 %)|0.50×|0.50×|3.0×")
         self.assertRegex(table.note, r"program\. a device: seed 5 of [-0-9]+, 6 rows drawn; automatic .* as long; the worst, 0\.50×, beside a: r width=256 height=256$")
-        rows[5]["skipped"], rows[0]["left_out"] = "the time was over", {"a, its kernels": "no file", "d, its kernels": "no package"}
+        rows[5]["skipped"], rows[0]["left_out"] = "the time was over", {"a, its kernels": "no file", "d, its kernels": "no package", "clcook, from numpy": "no package"}
         self.assertRegex(tables.grid_table([result_of("grid", rows, seed=5)]).note, r"; for 1 the time was over; automatic takes more than "
                          r"10 % longer than clcook's fastest variant in 1 of 2 rows, at most 1\.5 times as long; the worst, .*; in no row: d \(r\)$")
         some = [result_of("grid", rows, seed=5), result_of("grid", [*rows, {**rows[2], "recipe": "s"}], seed=5)]
