@@ -47,8 +47,9 @@ def absent(rows):
     """The programs that are in no row of a recipe whose rows left them out: "NPP (rank_filter)". Not clcook, whose Python package
     has the caller's clock alone."""
     there = {(one["who"].partition(",")[0], row["recipe"]) for row in rows for one in row.get("others", [])}
-    left_out = {(who.partition(",")[0], row["recipe"]) for row in rows for who in row.get("left_out", {})} - {("clcook", row["recipe"]) for row in rows}
-    return [f"{who} ({', '.join(recipe for _, recipe in all_of)})" for who, all_of in groupby(sorted(left_out - there), key=itemgetter(0))]
+    left_out = {(who.partition(",")[0], row["recipe"]) for row in rows for who in row.get("left_out", {})}
+    gone = sorted(one for one in left_out - there if one[0] != "clcook")
+    return [f"{who} ({', '.join(recipe for _, recipe in all_of)})" for who, all_of in groupby(gone, key=itemgetter(0))]
 
 
 def misses(rows):
