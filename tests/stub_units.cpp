@@ -1,7 +1,10 @@
 // What `clcook isa` compiles for a kind of device is what a plan builds on such a device, text and
 // options. The device of a target is that of device_of() in bench/isa/jobs.cpp. And what a plan
 // defines has a place in the text: a kernel that lacks it would go by its own default.
+#include <algorithm>
 #include <cctype>
+#include <cstdlib>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -40,8 +43,14 @@ Kind nvidia(unsigned capability) {
   return out;
 }
 
+Kind pocl() {
+  Kind out = kind_of(stub::cpu(), 4096, 512);
+  out.device.platform = out.target.platform = "Portable Computing Language";
+  return out;
+}
+
 std::vector<Kind> kinds() {
-  return {kind_of(stub::gpu(), 256, 64), kind_of(stub::cpu(), 4096, 512), nvidia(80), nvidia(90)};
+  return {kind_of(stub::gpu(), 256, 64), pocl(), nvidia(80), nvidia(90)};
 }
 
 std::string whole(const CompileUnit& unit) {
@@ -60,6 +69,36 @@ bool has_word(const std::string& text, const std::string& word) {
 }
 
 }  // namespace
+
+// Kernels have them as clang's ext_vector_type(), with a definition *LANES or, in gbuffer_shade, 32.
+TEST_CASE("on rusticl no kernel has vectors of more elements than SPIR-V knows") {
+  std::map<std::string, int> most;
+  for (const char* platform : {"rusticl", "Portable Computing Language"}) {
+    stub::Device device = pocl().device;
+    device.platform = platform;
+    stub::set_device(device);
+    const Runtime runtime = stub::make_runtime();
+    for (const Recipe& recipe : cookbook::recipes()) {
+      for (const VariantInfo& variant : recipe.variants) {
+        if (!variant.is_for_cpus) continue;
+        for (const Params& shape : recipe.test_shapes) {
+          const Offer offer = recipe.offer(runtime, variant.name, {}, shape);
+          if (!offer.can()) continue;
+          for (const CompileUnit& unit : offer.units) {
+            CAPTURE(unit.label);
+            if (recipe.name == "gbuffer_shade") most[platform] = 32;
+            for (const auto& [name, value] : unit.defines.values()) {
+              if (name.size() >= 5 && name.compare(name.size() - 5, 5, "LANES") == 0)
+                most[platform] = std::max(most[platform], std::atoi(value.c_str()));
+            }
+          }
+        }
+      }
+    }
+  }
+  CHECK(most["rusticl"] <= 16);
+  CHECK(most["Portable Computing Language"] == 32);
+}
 
 TEST_CASE("tools compile for a device what a plan builds there") {
   std::set<std::string> same;
