@@ -2,10 +2,12 @@
 // host memory, and what is refused.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <clcook/cookbook/gaussian_blur.hpp>
 #include <clcook/core/strips.hpp>
 #include <clcook/gaussian_blur_strips.hpp>
 #include <clcook/registry/conformance.hpp>
+#include <cmath>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -190,6 +192,82 @@ TEST_CASE("volumes: the promise adds up, and bytes go through floats") {
   const GaussianBlur bytes(runtime(), p);
   CHECK(bytes.variant().name() != "volume");  // two roundings to bytes are 54 dB
   CHECK(bytes.psnr() >= 60);
+}
+
+namespace {
+
+// The blurred value in double, of channel values and one outside of the volume.
+double mean_of(const Problem& p, const std::vector<double>& in, int x, int y, int z) {
+  constexpr int kReach = 4;  // of sigma 1, as `truncate` says
+  const auto weight = [](double sigma, int k) { return std::exp(-k * k / (2 * sigma * sigma)); };
+  double sum = 0;
+  double weights = 0;
+  for (int k = -kReach; k <= kReach; ++k) {
+    for (int j = -kReach; j <= kReach; ++j) {
+      for (int i = -kReach; i <= kReach; ++i) {
+        const double w = weight(p.sigma_z, k) * weight(p.sigma_y, j) * weight(p.sigma_x, i);
+        const bool inside = x + i >= 0 && x + i < p.width && y + j >= 0 && y + j < p.height &&
+                            z + k >= 0 && z + k < p.depth;
+        const auto at = static_cast<std::size_t>(((z + k) * p.height + y + j) * p.width + x + i);
+        sum += w * (inside ? in[at] : static_cast<double>(p.outside[0]));
+        weights += w;
+      }
+    }
+  }
+  return sum / weights;
+}
+
+}  // namespace
+
+TEST_CASE("volumes: what is promised holds with values outside that the pixel type has not") {
+  for (const float outside : {-65535.0F, -3.0F, 300.0F, 98302.5F}) {
+    for (const PixelType pixel : {PixelType::r8, PixelType::r16}) {
+      Problem p{9, 6, 1, 1};
+      p.depth = 11;
+      p.sigma_z = 1;
+      p.pixel = pixel;
+      p.border = Border::constant;
+      p.outside = {outside, outside, outside, outside};
+      CAPTURE(outside);
+      const std::size_t bytes_each = pixel == PixelType::r16 ? 2 : 1;
+      CAPTURE(bytes_each);
+      const Bytes src = noise(p);
+      const auto values_of = [&](const Bytes& bytes) {
+        std::vector<double> out;
+        for (std::size_t i = 0; i < bytes.size(); i += bytes_each) {
+          unsigned value = bytes[i];
+          if (bytes_each == 2) value |= static_cast<unsigned>(bytes[i + 1]) << 8;
+          out.push_back(value);
+        }
+        return out;
+      };
+      const std::vector<double> in = values_of(src);
+      const std::vector<double> out = values_of(blurred(p, src));
+      const double top = pixel == PixelType::r8 ? 255 : 65535;
+      double most = 0;
+      for (int z = 0; z < p.depth; ++z) {
+        for (int y = 0; y < p.height; ++y) {
+          for (int x = 0; x < p.width; ++x) {
+            const double value = std::clamp(mean_of(p, in, x, y, z), 0.0, top);
+            const auto at = static_cast<std::size_t>((z * p.height + y) * p.width + x);
+            most = std::max(most, std::abs(out[at] - value));
+          }
+        }
+      }
+      CHECK(most <= GaussianBlur(runtime(), p).max_distance());
+    }
+  }
+  Problem half{9, 6, 1, 1};
+  half.depth = 11;
+  half.sigma_z = 1;
+  half.pixel = PixelType::r16f;
+  half.border = Border::constant;
+  half.outside = {1e5F, 0, 0, 0};
+  CHECK_THROWS_WITH_AS(GaussianBlur(runtime(), half, "volume"),
+                       doctest::Contains("lies beyond that"), Error);
+  CHECK_NOTHROW(GaussianBlur(runtime(), half));
+  half.outside = {6e4F, 0, 0, 0};
+  CHECK_NOTHROW(GaussianBlur(runtime(), half, "volume"));
 }
 
 TEST_CASE("volumes: what is refused") {

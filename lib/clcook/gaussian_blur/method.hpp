@@ -208,6 +208,20 @@ inline bool is_from_zero(const Problem& p) {
   return true;
 }
 
+// Whether the pixel type has all weighted means of the picture's values and of those outside, but for
+// rounding. Infinities that half has from the start aside.
+inline bool holds_outside(const Problem& p) {
+  constexpr double kMostHalf = 65504;
+  if (is_integer(p.pixel)) return is_from_zero(p);
+  if (p.pixel != Pixel::f16 || !is_constant(p.border)) return true;
+  const std::array<float, 4> outside = weighted_outside(p);
+  for (int c = 0; c < channels_of(p); ++c) {
+    const auto value = std::abs(static_cast<double>(outside[static_cast<std::size_t>(c)]));
+    if (math::isfinite(value) && value > kMostHalf) return false;
+  }
+  return true;
+}
+
 // The PSNR of results whose largest error is `max_error`, in units of the peak, before they are
 // rounded to the pixel type. Some pictures have nearly this error in every pixel, so no more is
 // promised.

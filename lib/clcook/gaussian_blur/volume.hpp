@@ -277,6 +277,11 @@ class BestOfVolume : public VolumeParts {
     if (!is_volume(p)) return Offer::no(Lacks::problem, "is for volumes");
     const double between = rounding_of(p) / peak_of(p);
     const bool both = has_slices(axes) && has_columns(axes);
+    if (both && !holds_outside(p)) {
+      return Offer::no(Lacks::quality,
+                       "the slices between the passes are cut to the pixel type's "
+                       "range, and what is outside of the volume lies beyond that");
+    }
     // Half of the error for each part.
     const double error = math::exp(-p.quality * 0.11512925464970229);  // 10^(-quality / 20)
     const double rest = (both ? (error - between) / 2 : error) * 0.999;
