@@ -478,6 +478,16 @@ TEST_CASE("what ends or hangs an implementation is refused on a device that is o
   CHECK_NOTHROW(GaussianBlur(on(stub::cpu(), "Another"), p, "cpu_fused"));
   CHECK(cannot([&] { GaussianBlur(on(stub::cpu(), "rusticl"), p, "cpu_fused"); }) ==
         Lacks::feature);
+  const Runtime rusticl = on(stub::cpu(), "rusticl");
+  const RankFilter::Problem median{kSize, kSize, 2, 0.5, RankFilter::Pixel::r8};
+  RankFilter::Problem most = median;
+  most.rank = 1;
+  const HaloTile::Problem tile{HaloTile::Filter::dilation, kSize, kSize, 1, 1, HaloTile::Pixel::r8};
+  CHECK(cannot([&] { RankFilter(rusticl, median, "cpu_rows"); }) == Lacks::feature);
+  CHECK(cannot([&] { RankFilter(rusticl, most, "cpu_windows"); }) == Lacks::feature);
+  CHECK(cannot([&] { HaloTile(rusticl, tile, "cpu_rows"); }) == Lacks::feature);
+  CHECK(!contains(RankFilter(rusticl, median).variant().name(), "cpu"));
+  CHECK(!contains(HaloTile(rusticl, tile).variant().name(), "cpu"));
   const Runtime nvidia = on(stub::gpu(), "NVIDIA CUDA");
   CHECK(cannot([&] { GaussianBlur(nvidia, p, "cpu_fused"); }) == Lacks::feature);
   CHECK(cannot([&] {

@@ -1,6 +1,7 @@
 #!/bin/bash
 # headers.sh COMPILER STANDARD NUMBER EXTRA_INCLUDE ROOT...: each header under the roots compiles alone.
-# A header is included twice from an otherwise empty source, so a missing guard shows too. In the short
+# A header is included twice from an otherwise empty source, so a missing guard shows too. It gets the
+# macros that Qt's and Windows' headers define by lower-case words. In the short
 # grid each of the four runs, whose NUMBERs are 0 to 3, takes an eighth of the headers, all of them others.
 set -u
 # shellcheck source=cmake/lanes/grid.sh
@@ -20,7 +21,8 @@ try() {
   header=$1
   shift
   printf '#include <%s>\n#include <%s>\n' "$header" "$header" |
-    "$compiler" -x c++ "-std=$standard" -fsyntax-only -Wall -Wextra -Wpedantic -Werror "$@" - ||
+    "$compiler" -x c++ "-std=$standard" -fsyntax-only -Wall -Wextra -Wpedantic -Werror \
+      -Dslots= -Dsignals=public -Dnear= -Dfar= "$@" - ||
     { echo "FAILED: <$header> does not compile alone with $compiler -std=$standard"; return 1; }
 }
 export -f try

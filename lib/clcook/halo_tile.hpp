@@ -366,6 +366,8 @@ struct Spec : PlainSpec {
     const Problem& p = s.problem;
     const Traits& traits = s.row.traits;
     const DeviceInfo& info = runtime.info();
+    if (s.row.is_for_cpus && info.cpu && !quirks::takes_cpu_kernels(info))
+      return Offer::no(Lacks::feature, quirks::not_for_cpu_kernels(info));
     if ((traits.is_block || traits.is_slices) && p.radius != 1) {
       return Offer::no(Lacks::problem, text("it takes radius 1 only, got ", p.radius));
     }

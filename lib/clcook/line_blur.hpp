@@ -551,10 +551,10 @@ struct Spec : PlainSpec {
       out.push_back(static_cast<float>(sum));
     };
     if (radius % 2 == 0) add(0, weight(0));
-    for (int near = radius % 2 == 0 ? 1 : 0; near < radius; near += 2) {
-      const double sum = weight(near) + weight(near + 1);
-      const double share = sum > 0 ? weight(near + 1) / sum : 0;
-      const double place = near + std::nearbyint(share * kPlaces) / kPlaces;
+    for (int tap = radius % 2 == 0 ? 1 : 0; tap < radius; tap += 2) {
+      const double sum = weight(tap) + weight(tap + 1);
+      const double share = sum > 0 ? weight(tap + 1) / sum : 0;
+      const double place = tap + std::nearbyint(share * kPlaces) / kPlaces;
       add(-place, sum);
       add(place, sum);
     }

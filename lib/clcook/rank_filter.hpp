@@ -293,6 +293,8 @@ struct Spec : PlainSpec {
   static Offer offer(const Runtime& runtime, const Setup<Spec>& s) {
     const Problem& p = s.problem;
     const Traits& traits = s.row.traits;
+    if (s.row.is_for_cpus && s.device.cpu && !quirks::takes_cpu_kernels(s.device))
+      return Offer::no(Lacks::feature, quirks::not_for_cpu_kernels(s.device));
     if (traits.is_extreme) {
       if (!is_extreme(p)) {
         return Offer::no(Lacks::problem,

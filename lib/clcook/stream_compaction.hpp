@@ -415,8 +415,8 @@ struct Spec : PlainSpec {
     const auto most = static_cast<double>(std::numeric_limits<float>::max());
     if (threshold > most) return HUGE_VALF;
     if (threshold < -most) return threshold == -HUGE_VAL ? -HUGE_VALF : static_cast<float>(-most);
-    const auto near = static_cast<float>(threshold);
-    return static_cast<double>(near) >= threshold ? near : std::nextafter(near, HUGE_VALF);
+    const auto rounded = static_cast<float>(threshold);
+    return static_cast<double>(rounded) >= threshold ? rounded : std::nextafter(rounded, HUGE_VALF);
   }
 };
 

@@ -345,18 +345,18 @@ class ThresholdCount : public Plan<threshold_count::Spec> {
   }
 
   // Enqueues the search behind the events of `wait` and returns its event. `values` holds count
-  // floats, `slots` count bytes or words; offsets are multiples of the element's size. Offsets that
+  // floats, `dst` count bytes or words; offsets are multiples of the element's size. Offsets that
   // are multiples of 4 elements are faster on GPUs. The views must not overlap. Throws
   // Error(invalid_argument), with nothing enqueued, when a view breaks a rule.
-  cl::Event operator()(const BufferView& values, const BufferView& slots,
+  cl::Event operator()(const BufferView& values, const BufferView& dst,
                        const std::vector<cl::Event>& wait = {}) const {
     const Problem& p = problem();
     const std::size_t size = threshold_count::slot_bytes(p.slot);
     const CheckedView from =
         check_view(runtime(), values, {p.count * sizeof(float), 1, sizeof(float)}, Access::read,
                    Spec::kName, "values");
-    const CheckedView to = check_view(runtime(), slots, {p.count * size, 1, size}, Access::write,
-                                      Spec::kName, "slots");
+    const CheckedView to =
+        check_view(runtime(), dst, {p.count * size, 1, size}, Access::write, Spec::kName, "slots");
     check_disjoint(from, to, Spec::kName, "values", "slots");
     const auto from_offset = static_cast<cl_ulong>(from.offset / sizeof(float));
     const auto to_offset = static_cast<cl_ulong>(to.offset / size);

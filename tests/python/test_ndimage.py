@@ -369,6 +369,42 @@ def test_errors_are_of_scipys_kind(name, args, more):
         getattr(ours, name)(*args, **more)
 
 
+def test_stacks_of_small_pictures(monkeypatch):
+    calls = []
+    plain = ours._square_ranks
+    monkeypatch.setattr(ours, "_square_ranks", lambda *args, **more: calls.append(args) or plain(*args, **more))
+    for dtype in ("u1", "u2", "f4"):
+        for shape, size, separate in (((9, 8, 11), 3, 0), ((3, 40, 30), 9, 0), ((2, 512, 300), 3, 2), ((1, 40, 30), 3, 1)):
+            a = (np.random.default_rng(1).random(shape) * 250).astype(dtype)
+            calls.clear()
+            size = (1, size, size)
+            np.testing.assert_array_equal(ours.median_filter(a, size), ndimage.median_filter(a, size))
+            assert len(calls) == separate, (shape, size)
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4", "u1", "bool", "i8", "u8"])
+def test_no_warnings_that_scipy_does_not_give(dtype):
+    a = (np.random.default_rng(1).random((9, 10)) * 2).astype(dtype)
+    with np.errstate(all="raise"):
+        for cval in (1e5, -1e300, np.nan, np.inf):
+            for name in ("maximum_filter", "grey_opening"):
+                try:
+                    theirs = getattr(ndimage, name)(a, 3, mode="constant", cval=cval)
+                except Exception:  # it raises, or has no such type
+                    continue
+                np.testing.assert_array_equal(getattr(ours, name)(a, 3, mode="constant", cval=cval), theirs)
+
+
+def test_sums_of_nan_as_integers():
+    a = np.array([[1.0, np.nan, 2.0, np.inf, -np.inf, 3.0, 4.0, -5.0]])
+    with np.errstate(invalid="ignore"):
+        for dtype in ("i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8"):
+            theirs = ndimage.correlate1d(a, [1.0], output=dtype)
+            np.testing.assert_array_equal(ours.correlate1d(a, [1.0], output=dtype), theirs)
+            theirs = ndimage.uniform_filter1d(a, 1, output=dtype)
+            np.testing.assert_array_equal(ours.uniform_filter1d(a, 1, output=dtype), theirs)
+
+
 def test_errors_can_be_sent():
     with pytest.raises(IndexError, match="uniform_filter1d: an axis is out of range.*-2 to 1, got 2") as caught:
         ours.uniform_filter1d(A, 3, 2)

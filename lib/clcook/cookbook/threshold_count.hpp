@@ -102,8 +102,8 @@ inline std::vector<float> values(const Params& shape, const std::vector<float>& 
       } else if (what == 1) {
         value = float_of(kPatterns[random.below(sizeof kPatterns / sizeof *kPatterns)]);
       } else {
-        const float near = thresholds[random.below(thresholds.size())];
-        value = float_of(bits_of(near) + static_cast<std::uint32_t>(random.below(9)) - 4);
+        const float one = thresholds[random.below(thresholds.size())];
+        value = float_of(bits_of(one) + static_cast<std::uint32_t>(random.below(9)) - 4);
       }
     }
   }

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <clcook/core/cache.hpp>
-#include <clcook/core/device.hpp>
+#include <clcook/core/device_info.hpp>
 #include <clcook/core/error.hpp>
 #include <clcook/core/inline.hpp>
 #include <cstddef>

@@ -62,7 +62,7 @@ inline bool better_as_c12(const DeviceInfo& info) { return is_nvidia(info); }
 // Kernels for CPUs are few long work-items in vectors of 16, which the compiler keeps in registers.
 // Rusticl's llvmpipe puts work-items into the lanes, as GPUs do, and takes such vectors apart: of
 // Mesa 25.0 gaussian_blur's cpu_fused takes more than a minute to compile, and then longer than
-// naive.
+// naive; halo_tile's cpu_rows of bytes takes 38 s, and rank_filter's networks minutes.
 inline bool takes_cpu_kernels(const DeviceInfo& info) { return info.cpu && !is_rusticl(info); }
 
 // Why another device does not.

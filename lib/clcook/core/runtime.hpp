@@ -82,6 +82,10 @@ class Runtime {
   explicit Runtime(cl_command_queue queue, RuntimeOptions options = {})
       : Runtime(retained(queue), std::move(options)) {}
 
+  // A move is a copy, which leaves no runtime without a queue.
+  Runtime(const Runtime&) = default;
+  Runtime& operator=(const Runtime&) = default;
+
   // Chooses a device as pick_device() does and makes a context and a queue for it.
   static Runtime pick(std::string_view spec = {}, PickOptions options = {});
 

@@ -125,7 +125,7 @@ class CpuFused : public Method {
   // scratch_t of the kernel.
   struct KernelScratch {
     cl_ulong item_floats;
-    cl_int line_floats, ring_pitch, slots, smooth_slots;
+    cl_int line_floats, ring_pitch, ring_slots, smooth_slots;
   };
   static_assert(sizeof(KernelScratch) == 24);
 
@@ -147,17 +147,17 @@ class CpuFused : public Method {
       const auto every = static_cast<std::size_t>(y.every);
       const auto around = [](int radius) { return 2 * static_cast<std::size_t>(radius); };
       const bool smooth = !y.spline.empty();
-      const std::size_t slots = up(around(radius_y) + kRows + 8, 8) * 8;
+      const std::size_t ring_slots = up(around(radius_y) + kRows + 8, 8) * 8;
       const std::size_t smooth_slots =
-          smooth ? up((y.coarse.size() - 1) * every + kRows + 7, 8) * 8 : slots;
-      const std::size_t all_slots = smooth ? slots + smooth_slots : slots;
+          smooth ? up((y.coarse.size() - 1) * every + kRows + 7, 8) * 8 : ring_slots;
+      const std::size_t all_slots = smooth ? ring_slots + smooth_slots : ring_slots;
       // Tiles whose rings fit the cache, and some for each core; strips where these are too few. An
       // even number is dealt out evenly.
       const std::size_t widest =
           std::clamp<std::size_t>(kRingFloats / (all_slots * block), 1, kWidest);
       const std::size_t wanted = 4 * static_cast<std::size_t>(compute_units);
       tiles = std::max(up(blocks, widest), std::min(up(blocks, 2), up(wanted, batch)));
-      const std::size_t most = std::max<std::size_t>(1, rows / (2 * slots));
+      const std::size_t most = std::max<std::size_t>(1, rows / (2 * ring_slots));
       const std::size_t strips = std::min(most, up(wanted, tiles * batch));
       if (tiles * strips * batch % 2 != 0 && tiles < blocks) ++tiles;
       strip = up(up(rows, strips), kRows) * kRows;
@@ -167,7 +167,7 @@ class CpuFused : public Method {
           up(tile + around(radius_x) * channels + (x.spline.empty() ? 0 : block), 16) * 16;
       const std::size_t pitch = tile + 16;  // no power of two
       sizes = {4 * line + kRows * kColumns + all_slots * pitch, static_cast<cl_int>(line),
-               static_cast<cl_int>(pitch), static_cast<cl_int>(slots),
+               static_cast<cl_int>(pitch), static_cast<cl_int>(ring_slots),
                static_cast<cl_int>(smooth_slots)};
     }
 

@@ -38,9 +38,9 @@ class SplineGrid {
       std::vector<double> row(static_cast<std::size_t>(2 * side + 1));
       for (int m = -reach - 1; m <= reach + 1; ++m) {
         double weight = 0;  // of cell m in this pixel
-        for (int near = -1; near <= 1; ++near) {
-          const auto away = static_cast<std::size_t>(std::abs(m - near));
-          if (away < g.size()) weight += spline(phase - near * cell, cell) * g[away];
+        for (int next = -1; next <= 1; ++next) {
+          const auto away = static_cast<std::size_t>(std::abs(m - next));
+          if (away < g.size()) weight += spline(phase - next * cell, cell) * g[away];
         }
         for (int n = (m - 1) * cell; n < (m + 2) * cell; ++n)
           row[static_cast<std::size_t>(n - phase + side)] += weight * spline(n - m * cell, cell);

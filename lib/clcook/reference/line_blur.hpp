@@ -88,12 +88,13 @@ inline std::vector<Tap> linear_pairs(const std::vector<Tap>& taps, double places
   const bool shares_centre = side % 2 != 0;
   for (Tap& tap : out) tap.weight = !shares_centre && tap.offset == 0 ? tap.weight : 0;
   for (int k = 1 - side % 2; k < side; k += 2) {
-    const double near = taps[static_cast<std::size_t>(k + side)].weight / (k == 0 ? 2 : 1);
-    const double far = taps[static_cast<std::size_t>(k + 1 + side)].weight;
-    const double share = near + far > 0 ? std::nearbyint(places * far / (near + far)) / places : 0;
+    const double first = taps[static_cast<std::size_t>(k + side)].weight / (k == 0 ? 2 : 1);
+    const double second = taps[static_cast<std::size_t>(k + 1 + side)].weight;
+    const double share =
+        first + second > 0 ? std::nearbyint(places * second / (first + second)) / places : 0;
     for (const int sign : {-1, 1}) {
-      at(sign * k) += (1 - share) * (near + far);
-      at(sign * (k + 1)) += share * (near + far);
+      at(sign * k) += (1 - share) * (first + second);
+      at(sign * (k + 1)) += share * (first + second);
     }
   }
   return out;

@@ -347,9 +347,12 @@ def _result(out: Any, shape: tuple, dtype: Any, where: str) -> np.ndarray:
 
 def _number(value: Any, where: str, name: str) -> float:
     try:
-        if isinstance(value, (str, bytes, bytearray)):
+        if isinstance(value, (str, bytes, bytearray)) or np.iscomplexobj(value):
             raise TypeError
         return float(value)
+    except OverflowError:
+        kind = type(value).__name__
+        raise _invalid(where, f"{name} must be a number that a double holds, got {kind} beyond 1.8e308") from None
     except (TypeError, ValueError):
         kind = type(value).__name__
         raise _invalid(where, f"{name} must be a number, got {kind} {value!r}", True) from None

@@ -132,9 +132,9 @@ typedef Wide WideAt ALIGNED_AS(double);
 #elif CLCOOK_ND_DST_KIND == 2  // uint or long
 #define NARROW(a) CONVERT(CLCOOK_ND_DST)(CONVERT(long)(a))
 #else  // ulong, as x86 makes it of a double
-#define NARROW(a)                                        \
-  ((a) < (Wide)0x1p63 ? CONVERT(ulong)(CONVERT(long)(a)) \
-                      : CONVERT(ulong)(CONVERT(long)((a)-0x1p63)) ^ (V(ulong))(1ul << 63))
+#define NARROW(a)                                                                          \
+  ((a) >= (Wide)0x1p63 ? CONVERT(ulong)(CONVERT(long)((a)-0x1p63)) ^ (V(ulong))(1ul << 63) \
+                       : CONVERT(ulong)(CONVERT(long)(a)))
 #endif
 #define NARROW_FLOAT(a) CONVERT(float)(a)
 
@@ -410,6 +410,8 @@ __kernel void ndimage_uniform_along(__global const Src* src, __global Dst* dst,
       dst[i] = (Dst)(int)mean;
 #elif defined CLCOOK_ND_DOUBLE && CLCOOK_ND_DST_KIND == 2
       dst[i] = (Dst)(long)mean;
+#elif defined CLCOOK_ND_DOUBLE && CLCOOK_ND_DST_KIND == 3
+      dst[i] = mean >= 0x1p63 ? (ulong)(long)(mean - 0x1p63) ^ (1ul << 63) : (ulong)(long)mean;
 #elif defined CLCOOK_ND_DOUBLE
       dst[i] = (Dst)mean;
 #else

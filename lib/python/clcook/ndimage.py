@@ -73,6 +73,8 @@ _DBL_EPSILON = float(np.finfo(np.float64).eps)
 # this rank, which pays from so many elements on.
 _SELECTED = 80
 _SELECTS_FROM = 2**16
+# Of several pictures each is a call of clcook.rank_filter, which pays from so many neighbours in each on.
+_PICTURE_PAYS_FROM = 2**19
 _MOST = 2**30  # what a work-item counts with an int
 
 
@@ -169,7 +171,8 @@ class _Chain:
         outer, inner = math.prod(self.shape[:axis]), math.prod(self.shape[axis + 1 :])
         if max(n + size, n_out + size, inner) > _MOST:
             raise Unsupported(
-                f"{self.where}: an axis and what lies behind it must have at most 2^30 elements, got {self.shape}",
+                f"{self.where}: an axis with its window, and what lies behind it, must have at most 2^30 elements, got "
+                f"{self.shape} and a window of {size}",
                 where=self.where,
             )
         vec = self._vec if self._doubles or not wide else 1
@@ -239,7 +242,8 @@ class _Chain:
     def extreme(self, axis: int, size: int, minimum: bool, border: str, cval: Any, origin: int) -> None:
         """Of windows of `size`, in passes that widen them: their cost grows with the logarithm."""
         n, before, window = self.shape[axis], size // 2 + origin, 1
-        outside = np.array([cval]).astype(self.dtype).tobytes().ljust(8, b"\0")
+        with np.errstate(invalid="ignore", over="ignore"):
+            outside = np.array([cval]).astype(self.dtype).tobytes().ljust(8, b"\0")
         levels = 1 if size <= 16 else max(2, math.ceil(math.log(size, 16)))
         for level in range(levels):
             next = size if level == levels - 1 else math.ceil(size ** ((level + 1) / levels))
@@ -273,7 +277,8 @@ class _Chain:
                 where=self.where,
             )
         head = np.array([*shape, *before, *padded, _BORDER_NUMBERS[border], len(offsets), rank, 0], np.int32)
-        outside = np.array([cval]).astype(self.dtype).tobytes().ljust(8, b"\0")
+        with np.errstate(invalid="ignore", over="ignore"):
+            outside = np.array([cval]).astype(self.dtype).tobytes().ljust(8, b"\0")
         table = head.tobytes() + outside + np.append(offsets, [0] * (len(offsets) % 2)).astype(np.int32).tobytes()
         bits = self.dtype.itemsize
         key = key or bits
@@ -407,7 +412,10 @@ def _output(output: Any, a: np.ndarray, where: str) -> np.ndarray:
     elif isinstance(output, (type, np.dtype)):
         dtype = np.dtype(output)
     elif isinstance(output, str):
-        dtype = np.dtype(output)
+        try:
+            dtype = np.dtype(output)
+        except TypeError:
+            raise _invalid(where, f"output must name a type of numbers, got {output!r}", True) from None
         if not issubclass(dtype.type, np.number):
             raise _invalid(where, f"output must name a type of numbers, got {output!r}")
     else:
@@ -451,8 +459,27 @@ def _axes(axes: Any, ndim: int, where: str) -> tuple[int, ...]:
     return tuple(every)
 
 
+def _doubles(values: Any, where: str, name: str) -> np.ndarray:
+    out = np.asarray(values)
+    if out.dtype.kind == "c":
+        raise _invalid(where, f"{name} must be real numbers, got {out.dtype}", True)
+    try:
+        return np.asarray(out, np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise _invalid(where, f"{name} must be real numbers, got {out.dtype}") from None
+
+
+def _index(value: Any, where: str, name: str) -> int:
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise _invalid(where, f"{name} must be a whole number, got {value!r}", True) from None
+
+
 def _axis(axis: Any, ndim: int, where: str) -> int:
-    index = operator.index(axis)
+    index = _index(axis, where, "axis")
+    if ndim == 0:
+        raise _invalid(where, f"an array without dimensions has no axis, got {index}", axis=True)
     if not -ndim <= index < ndim:
         raise _invalid(where, f"an axis is out of range: it must be {-ndim} to {ndim - 1}, got {index}", axis=True)
     return index % ndim
@@ -484,22 +511,31 @@ def _one_border(mode: Any, where: str) -> str:
 
 
 def _check_origin(origin: Any, size: int, where: str) -> int:
+    origin = _index(origin, where, "origin")
     if not 0 <= size // 2 + origin < size:
         raise _invalid(where, f"origin must be {-(size // 2)} to {(size - 1) // 2} with the size {size}, got {origin}")
-    return operator.index(origin)
+    return origin
 
 
-def _size(size: Any, where: str, to_int: Callable[[Any], int] = operator.index) -> int:
-    if not isinstance(size, numbers.Real) and not hasattr(size, "__int__"):
-        raise _invalid(where, f"size must be a whole number, got {size!r}", True)
+def _size(size: Any, where: str) -> int:
+    size = _index(size, where, "size")
     if size < 1:
         raise _invalid(where, f"size must be at least 1, got {size}")
-    return to_int(size)
+    return size
+
+
+def _cut_size(size: Any, where: str) -> int:
+    """Of boxes SciPy takes fractions too, and cuts them."""
+    number = _number(size, where, "size")
+    if not math.isfinite(number):
+        raise _invalid(where, f"size must be a whole number, got {size!r}")
+    return int(number)
 
 
 def _give(output: np.ndarray, result: np.ndarray) -> np.ndarray:
     if output.dtype.kind == "b" and result.dtype.kind != "b":
-        output.view(np.uint8)[...] = result.astype(np.uint8, copy=False)  # keeps the byte, as C does
+        with np.errstate(invalid="ignore", over="ignore"):
+            output.view(np.uint8)[...] = result.astype(np.uint8, copy=False)  # keeps the byte, as C does
     elif result is not output:
         _copied(output, result)
     return output
@@ -600,10 +636,7 @@ def correlate1d(
     where = "correlate1d"
     a = _array(input, where)
     output = _output(output, a, where)
-    taps = np.asarray(weights)
-    if taps.dtype.kind == "c":
-        raise _invalid(where, f"weights must be real numbers, got {taps.dtype}", True)
-    taps = np.asarray(taps, np.float64)
+    taps = _doubles(weights, where, "weights")
     if taps.ndim != 1 or len(taps) < 1:
         raise _invalid(where, f"weights must be a line of numbers, got the shape {taps.shape}")
     axis = _axis(axis, a.ndim, where)
@@ -633,14 +666,19 @@ def _gaussian_taps(sigma: float, order: int, radius: int) -> np.ndarray:
 def _gaussian_step(
     axis: int, sigma: Any, order: Any, mode: Any, cval: Any, truncate: Any, radius: Any, where: str
 ) -> tuple:
-    sd = float(sigma)
-    reach = int(truncate * sd + 0.5)
-    reach = reach if radius is None else radius
+    sd, cut = _number(sigma, where, "sigma"), _number(truncate, where, "truncate")
+    if not math.isfinite(cut * sd) or sd * sd == 0:
+        raise _invalid(where, f"sigma must not be 0, and it and truncate must be finite, got {sigma} and {truncate}")
+    reach = int(cut * sd + 0.5) if radius is None else radius
     if not isinstance(reach, numbers.Integral) or reach < 0:
-        raise _invalid(where, f"radius must be a whole number from 0 on, got {reach!r}")
+        from_sigma = f", from sigma {sigma} and truncate {truncate}" if radius is None else ""
+        raise _invalid(where, f"radius must be a whole number from 0 on, got {reach!r}{from_sigma}")
+    if reach > _MOST:
+        raise Unsupported(f"{where}: radius must be at most 2^30, got {reach}", where=where)
+    order = _index(order, where, "order")
     if order < 0:
         raise _invalid(where, f"order must be at least 0, got {order}")
-    taps = _gaussian_taps(sd, operator.index(order), int(reach))
+    taps = _gaussian_taps(sd, order, int(reach))
     return axis, "correlate", taps, _border(mode, where), _number(cval, where, "cval"), 0
 
 
@@ -676,7 +714,7 @@ def gaussian_filter(
     steps = [
         _gaussian_step(axis, one_sigma, one_order, one_mode, cval, truncate, one_radius, where)
         for axis, one_order, one_sigma, one_mode, one_radius in zip(axes, *given)
-        if one_sigma > 1e-15
+        if _number(one_sigma, where, "sigma") > 1e-15
     ]
     if quality is not None and steps and a.size:
         done = _blurred(a, output, axes, given, cval, truncate, _number(quality, where, "quality"), where)
@@ -747,11 +785,11 @@ def uniform_filter(
 def _box(axes: Any, size: Any, mode: Any, origin: Any, ndim: int, where: str) -> list[tuple[int, int, str, int]]:
     """(axis, size, border, origin) of a box, without the axes along which it has one element."""
     axes = _axes(axes, ndim, where)
-    sizes = _each(size, len(axes), where, "size")
+    sizes = [_cut_size(one, where) for one in _each(size, len(axes), where, "size")]
     origins = _each(origin, len(axes), where, "origin")
     modes = _each(mode, len(axes), where, "mode")
     return [
-        (axis, _size(size, where, int), _border(mode, where), _check_origin(origin, int(size), where))
+        (axis, size, _border(mode, where), _check_origin(origin, size, where))
         for axis, size, mode, origin in zip(axes, sizes, modes, origins)
         if size > 1
     ]
@@ -782,11 +820,9 @@ def correlate(
     """The sum of `weights` times the neighbours, an array with a dimension for each of `axes`."""
     where = "correlate"
     a = _array(input, where)
-    factors = np.asarray(weights)
-    if factors.dtype.kind == "c":
-        raise _invalid(where, f"weights must be real numbers, got {factors.dtype}", True)
+    factors = _doubles(weights, where, "weights")
     axes = _axes(axes, a.ndim, where)
-    factors = _spread(np.asarray(factors, np.float64), axes, a.ndim, where, "weights")
+    factors = _spread(factors, axes, a.ndim, where, "weights")
     origins = _spread_origins(origin, axes, factors.shape, where)
     output = _output(output, a, where)
     border = _one_border(mode, where)
@@ -888,7 +924,7 @@ def _extremes(
             if footprint.all():
                 box = footprint.shape
     else:
-        structure = np.asarray(structure, np.float64)
+        structure = _doubles(structure, where, "structure")
         footprint = np.ones(structure.shape, bool) if footprint is None else _given_footprint(footprint, where)
     a = _array(input, where)
     output = _output(output, a, where)
@@ -1086,14 +1122,14 @@ def _ranks(
             raise _invalid(where, "size or footprint must be given")
         footprint = np.ones([_size(one, where) for one in _each(size, len(axes), where, "size")], bool)
     else:
-        footprint = np.asarray(footprint, dtype=bool)
+        footprint = _given_footprint(footprint, where)
     footprint = _spread(footprint, axes, a.ndim, where, "footprint")
     origins = _spread_origins(origin, axes, footprint.shape, where)
     count = int(footprint.sum())
     rank = pick(count)
-    rank += count if rank < 0 else 0
-    if not 0 <= rank < count:
+    if not -count <= rank < count:
         raise _invalid(where, f"rank must be {-count} to {count - 1} with {count} neighbours, got {rank}")
+    rank %= count
     if rank in (0, count - 1):
         return _extremes(a, None, footprint, None, output, mode, cval, origins, rank == 0, None, where)
     output = _output(output, a, where)
@@ -1131,6 +1167,8 @@ def _by_plan(
         return None
     if box[-1] != box[-2] or box[-1] % 2 == 0 or not 3 <= box[-1] <= 65:
         return None
+    if math.prod(a.shape[:-2]) > 1 and math.prod(a.shape[-2:]) * box[-1] ** 2 < _PICTURE_PAYS_FROM:
+        return None
     border = _border(mode, where)
     plain = _plain(a, dtype)
     outside = _cut(_number(cval, where, "cval"), dtype)
@@ -1145,7 +1183,7 @@ def rank_filter(
     cval: Number = 0.0, origin: Any = 0, *, axes: Any = None,
 ) -> np.ndarray:
     """The neighbour in a box or a footprint with that number in ascending order; -1 is the largest."""
-    index = operator.index(rank)
+    index = _index(rank, where="rank_filter", name="rank")
     return _ranks(input, lambda _: index, size, footprint, output, mode, cval, origin, axes, "rank_filter")
 
 

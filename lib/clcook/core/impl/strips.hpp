@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <clcook/core/impl/staging.hpp>
 #include <clcook/core/names.hpp>
 #include <clcook/core/strips.hpp>
 #include <condition_variable>
@@ -63,12 +64,12 @@ struct StripLane {
       } catch (const Error& error) {
         way = StripWay::direct;
         reason = text("no pinned memory: ", error.what());
-        for (Slot& slot : slots) slot = Slot();
+        for (Slot& slot : ring) slot = Slot();
       }
     }
     up_pieces.begin();
     down_pieces.begin();
-    for (Slot& slot : slots) slot.busy = false;
+    for (Slot& slot : ring) slot.busy = false;
   }
 
   // The buffers of a slot that is free.
@@ -114,7 +115,7 @@ struct StripLane {
   cl::CommandQueue down;
   PinnedPieces up_pieces;
   PinnedPieces down_pieces;
-  std::array<Slot, kStripSlots> slots;
+  std::array<Slot, kStripSlots> ring;
 };
 
 // What the threads of a call share. `mutex` guards all but what never changes.
@@ -265,9 +266,9 @@ class StripWorker {
           if (in_calling_thread_ && run_.tell(lock)) continue;
           if (is_over()) return;
           if (!run_.again.empty() || run_.next < run_.work.strips.size()) {
-            const auto free = std::find_if(lane_.slots.begin(), lane_.slots.end(),
+            const auto free = std::find_if(lane_.ring.begin(), lane_.ring.end(),
                                            [](const StripLane::Slot& one) { return !one.busy; });
-            if (free != lane_.slots.end()) {
+            if (free != lane_.ring.end()) {
               item.slot = &*free;
               break;
             }
@@ -627,9 +628,9 @@ CLCOOK_INLINE std::size_t strip_rows_for(const std::vector<Runtime>& runtimes, s
                            (4 * static_cast<double>(std::max<std::size_t>(runtimes.size(), 1))));
   for (const Runtime& runtime : runtimes) {
     // Half of the memory for all slots and the scratch of one call, and no buffer too large.
-    const double slots =
+    const double of_slots =
         static_cast<double>(detail::kStripSlots * row_bytes) + static_cast<double>(scratch_bytes);
-    const double most = std::min(static_cast<double>(runtime.info().global_mem) / 2 / slots,
+    const double most = std::min(static_cast<double>(runtime.info().global_mem) / 2 / of_slots,
                                  static_cast<double>(runtime.info().max_allocation) /
                                      static_cast<double>(std::max(row_bytes, scratch_bytes)));
     wanted = std::min(wanted, most - 2 * static_cast<double>(reach));

@@ -1,6 +1,7 @@
 // The definitions of clcook/core/view.hpp.
 #pragma once
 
+#include <clcook/core/impl/runtime.hpp>
 #include <clcook/core/view.hpp>
 #include <cstdint>
 
