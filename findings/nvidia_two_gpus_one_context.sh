@@ -1,5 +1,5 @@
 #!/bin/bash
-# Between two GPUs of one context NVIDIA's OpenCL moves a buffer at 1 GB/s, on a host whose buses give 55 each way.
+# Between two GPUs of one context NVIDIA's OpenCL moves 256 MiB at about 1 GB/s, on a host whose buses give 55 each way.
 #
 # Versions: NVIDIA OpenCL 3.0, driver 580.159.04, two H200; pyopencl 2026.1.4, numpy 2.4.6. Needs two NVIDIA GPUs.
 # Expected: a context of two devices shares its buffers, so clEnqueueCopyBuffer, clEnqueueMigrateMemObjects or the

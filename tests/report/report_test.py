@@ -1070,10 +1070,11 @@ class Comparisons(Case):
         self.assertEqual(gain_text(those, ["p", "r", "others", "short"]), "0.80× to 3.0× (2 cases)")
         with self.assertRaisesRegex(Refused, "'p' has nothing that clcook was compared with"):
             gain_text(those, ["p", "r", "others", "width=1"])
-        # Beside a library stands the fastest variant that is as exact, from the least case to the most.
+        # Beside a library stands what automatic takes, the first, or else the fastest variant that is as exact, from the least case to the most.
         rows = [peer(*one) for one in [
-            ("small", "clcook (a)", 10), ("small", "Lib, one way", 30), ("small", "Lib, another", 20), ("small", "Rough", 5, 40), ("small", "Once", 30),
-            ("large", "clcook (rough)", 1, 60), ("large", "clcook (b)", 10, 100), ("large", "Lib, one way", 50, 102), ("large", "Rough", 2, 61),
+            ("small", "clcook (a)", 10), ("small", "clcook (faster)", 5), ("small", "Lib, one way", 30), ("small", "Lib, another", 20),
+            ("small", "Rough", 5, 40), ("small", "Once", 30), ("large", "clcook (rough)", 1, 60), ("large", "clcook (slow)", 20, 100),
+            ("large", "clcook (b)", 10, 100), ("large", "Lib, one way", 50, 102), ("large", "Rough", 2, 61),
             ("large", "Exact", 40)]] + [peer("large", "Left out", 1, skipped="not there")]  # fmt: skip
         result = result_of("peers", rows, recipe="r")
         # Exact has no row as exact beside it in its only case.
