@@ -76,11 +76,7 @@ std::string line_of(const std::string& kernel, const stub::Launch& launch) {
 }
 
 stub::Device device_of(const std::string& name) {
-  if (name == "cpu") {
-    stub::Device out = stub::cpu();
-    out.platform = "Portable Computing Language";
-    return out;
-  }
+  if (name == "cpu") return stub::cpu();
   // As NVIDIA's are, for the variants that need one.
   stub::Device out = stub::gpu();
   out.platform = "NVIDIA CUDA";

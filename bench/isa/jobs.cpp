@@ -37,7 +37,6 @@ DeviceInfo device_of(const Target& target) {
   // As their implementations say.
   out.max_group = target.vendor == Vendor::amd ? 256 : out.cpu ? 4096 : 1024;
   out.local_mem = cl_ulong{target.vendor == Vendor::amd ? 64U : out.cpu ? 512U : 48U} << 10;
-  if (out.cpu) out.platform = "Portable Computing Language";
   if (target.vendor == Vendor::nvidia) {
     out.platform = "NVIDIA CUDA";
     out.local_mem -= quirks::own_local_bytes(out);

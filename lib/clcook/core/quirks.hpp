@@ -96,10 +96,11 @@ inline bool keeps_programs(const DeviceInfo& info) {
   return is_pocl(info) && (cache == nullptr || cache[0] == '1');
 }
 
-// Vectors of more than 16 elements are clang's and no OpenCL C. PoCL and Oclgrind have them. SPIR-V has
-// none, and rusticl, which compiles through it, ends the process over them.
+// Vectors of more than 16 elements are clang's and no OpenCL C. PoCL, Oclgrind and NVIDIA's compiler have
+// them. SPIR-V has none, and rusticl, which compiles through it, ends the process over them; they were
+// not tried with Intel's compiler.
 inline bool has_long_vectors(const DeviceInfo& info) {
-  return is_pocl(info) || info.platform == "Oclgrind";
+  return !is_intel_cpu(info) && !is_rusticl(info);
 }
 
 // PoCL 6.0 with LLVM 18 ends the process over kernels of halo_tile: "LLVM ERROR: Instruction
