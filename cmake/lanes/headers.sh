@@ -1,8 +1,8 @@
 #!/bin/bash
 # headers.sh COMPILER STANDARD NUMBER EXTRA_INCLUDE ROOT...: each header under the roots compiles alone.
 # A header is included twice from an otherwise empty source, so a missing guard shows too. It gets the
-# macros that Qt's and Windows' headers define by lower-case words. In the short
-# grid each of the four runs, whose NUMBERs are 0 to 3, takes an eighth of the headers, all of them others.
+# macros that Qt's and Windows' headers define by lower-case words. In the short grid each of the four
+# runs, whose NUMBERs are 0 to 3, takes an eighth of the headers, all of them others.
 set -u
 # shellcheck source=cmake/lanes/grid.sh
 . "$(dirname "$0")/grid.sh"

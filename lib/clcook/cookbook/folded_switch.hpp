@@ -70,12 +70,12 @@ inline FoldedSwitch::Problem problem(const Params& shape, std::uint64_t seed) {
         index = random.below(out.vertices);
       } else {
         const std::size_t slot = j < 16 ? j : 4 + (j - 4) % 12;
-        const auto moved = [](std::uint64_t at, int step, std::uint64_t size) {
+        const auto shifted = [](std::uint64_t at, int step, std::uint64_t size) {
           const auto moved = static_cast<std::int64_t>(at + size) + step;
           return static_cast<std::uint64_t>(moved) % size;
         };
-        const std::uint64_t x = moved(i % columns, kX[slot], columns);
-        const std::uint64_t y = moved(i / columns, kY[slot], rows);
+        const std::uint64_t x = shifted(i % columns, kX[slot], columns);
+        const std::uint64_t y = shifted(i / columns, kY[slot], rows);
         index = y * columns + x;
       }
       out.indices.push_back(static_cast<std::uint32_t>(index));

@@ -347,7 +347,7 @@ def _result(out: Any, shape: tuple, dtype: Any, where: str) -> np.ndarray:
 
 def _number(value: Any, where: str, name: str) -> float:
     try:
-        if isinstance(value, (str, bytes, bytearray)) or np.iscomplexobj(value):
+        if isinstance(value, (str, bytes, bytearray)) or getattr(getattr(value, "dtype", None), "kind", "") == "c":
             raise TypeError
         return float(value)
     except OverflowError:

@@ -242,8 +242,7 @@ class _Chain:
     def extreme(self, axis: int, size: int, minimum: bool, border: str, cval: Any, origin: int) -> None:
         """Of windows of `size`, in passes that widen them: their cost grows with the logarithm."""
         n, before, window = self.shape[axis], size // 2 + origin, 1
-        with np.errstate(invalid="ignore", over="ignore"):
-            outside = np.array([cval]).astype(self.dtype).tobytes().ljust(8, b"\0")
+        outside = self._outside(cval)
         levels = 1 if size <= 16 else max(2, math.ceil(math.log(size, 16)))
         for level in range(levels):
             next = size if level == levels - 1 else math.ceil(size ** ((level + 1) / levels))
@@ -257,6 +256,11 @@ class _Chain:
                 before=before, size=len(places), span=span, border=border, wide=False,
             )
             n, before, window = n_out, 0, next
+
+    def _outside(self, cval: Any) -> bytes:
+        """cval as the kernels have it, in the type of the array."""
+        with np.errstate(invalid="ignore", over="ignore"):
+            return np.array([cval]).astype(self.dtype).tobytes().ljust(8, b"\0")
 
     def _copy(
         self, shape: Sequence[int], extents: Sequence[int], before: Sequence[int], places: np.ndarray, border: str,
@@ -277,9 +281,7 @@ class _Chain:
                 where=self.where,
             )
         head = np.array([*shape, *before, *padded, _BORDER_NUMBERS[border], len(offsets), rank, 0], np.int32)
-        with np.errstate(invalid="ignore", over="ignore"):
-            outside = np.array([cval]).astype(self.dtype).tobytes().ljust(8, b"\0")
-        table = head.tobytes() + outside + np.append(offsets, [0] * (len(offsets) % 2)).astype(np.int32).tobytes()
+        table = head.tobytes() + self._outside(cval) + np.append(offsets, [0] * (len(offsets) % 2)).astype(np.int32).tobytes()
         bits = self.dtype.itemsize
         key = key or bits
         pad = 4096 if self._is_cpu else 1
