@@ -31,6 +31,12 @@ DEVICES = {
 }
 
 
+@pytest.fixture(autouse=True)
+def no_kept_plans():
+    """Those of another device, or made under another limit."""
+    clcook.clear()
+
+
 @pytest.fixture
 def device(request, monkeypatch):
     if DEVICES[request.param] is not None:
@@ -379,7 +385,60 @@ def test_stacks_of_small_pictures(monkeypatch):
             calls.clear()
             size = (1, size, size)
             np.testing.assert_array_equal(ours.median_filter(a, size), ndimage.median_filter(a, size))
+            if not ours._is_cpu() and len(a) > 1:  # a GPU takes all of these in one launch
+                separate = 0
             assert len(calls) == separate, (shape, size)
+
+
+# Calls of which each differs from another in one argument alone.
+NEIGHBOURS = [
+    ("minimum_filter", {"size": 3}), ("maximum_filter", {"size": 3}), ("minimum_filter", {"size": (3, 4)}),
+    ("minimum_filter", {"size": 3, "mode": "wrap"}), ("minimum_filter", {"size": 3, "origin": 1}),
+    ("minimum_filter", {"size": 3, "mode": "constant", "cval": 1}),
+    ("minimum_filter", {"size": 3, "mode": "constant", "cval": 2}),
+    ("minimum_filter1d", {"size": 3, "axis": 0}), ("minimum_filter1d", {"size": 3, "axis": 1}),
+    ("grey_opening", {"size": 3}), ("grey_closing", {"size": 3}),
+    ("minimum_filter", {"footprint": [[1, 0, 1]]}), ("maximum_filter", {"footprint": [[1, 0, 1]]}),
+    *(("rank_filter", {"footprint": [[1, 0, 1, 1, 1]], "rank": 1, **more}) for more in (
+        {}, {"rank": 2}, {"origin": (0, 1)}, {"mode": "wrap"}, {"mode": "constant", "cval": 3}, {"mode": "constant", "cval": 4},
+        {"footprint": [[1, 1, 0, 1, 1]]}, {"footprint": [[1], [0], [1], [1], [1]]})),
+    ("grey_erosion", {"structure": [[1, 2, 3]]}), ("grey_erosion", {"structure": [[1, 2, 4]]}),
+    ("grey_dilation", {"structure": [[1, 2, 3]]}), ("grey_erosion", {"structure": [[1, 2, 3]], "output": np.float64}),
+    ("correlate", {"weights": [[1, 2, 3]]}), ("correlate", {"weights": [[1, 2, 4]]}), ("correlate", {"weights": [[1], [2], [3]]}),
+    ("correlate", {"weights": [[1, 2, 3]], "output": np.float64}),
+    ("correlate1d", {"weights": [1, 2, 3]}), ("correlate1d", {"weights": [1, 2, 4]}), ("correlate1d", {"weights": [1, 2, 3], "axis": 0}),
+    ("correlate1d", {"weights": [1, 2, 3], "mode": "constant", "cval": 1}),
+    ("correlate1d", {"weights": [1, 2, 3], "mode": "constant", "cval": np.nan}),
+    ("correlate1d", {"weights": [1, 2, 3], "origin": -1}), ("correlate1d", {"weights": [1, 2, 3], "output": np.float64}),
+    ("gaussian_filter", {"sigma": 1}), ("gaussian_filter", {"sigma": 1, "order": 1}), ("gaussian_filter", {"sigma": (1, 2)}),
+    ("uniform_filter", {"size": 3}), ("uniform_filter1d", {"size": 3}), ("uniform_filter1d", {"size": 4}),
+]  # fmt: skip
+
+
+def test_kept_plans_are_of_the_same_call(monkeypatch):
+    monkeypatch.setattr(clcook._arrays._Plans, "MOST", 1000)
+    a = np.random.default_rng(1).random((20, 21)).astype("f4") * 100
+    for name, more in [*NEIGHBOURS, *NEIGHBOURS[::-1]]:
+        for one in (a, a.astype("i4"), a.T.copy()):
+            if one.dtype == "i4" and more.get("cval") is np.nan:
+                continue
+            got, expected = getattr(ours, name)(one, **more), getattr(ndimage, name)(one, **more)
+            close = {"rtol": 1e-6, "atol": 1} if name.startswith("uniform") else {"rtol": 0}
+            np.testing.assert_allclose(got, expected, **close, err_msg=f"{name} {more}")
+
+
+def test_calls_that_nobody_chose():
+    """Those of bench/ndimage.py, made small, agree with SciPy's as it demands before it times them."""
+    path = pathlib.Path(__file__).parents[2] / "bench" / "ndimage.py"
+    spec = importlib.util.spec_from_file_location("bench_ndimage", path)
+    bench = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(bench)
+    for i in range(40):
+        name, words = bench.drawn(bench.drawing.Draw(f"7 ndimage {i}"), 1e5)
+        words.update((side, min(words[side], 40)) for side in bench.SIDES if side in words)
+        row = bench.row_of(name, words, None, 1e-6)
+        assert row["max_error"] <= (1 if name.startswith("uniform") else 0), row
+        assert row["caller_us"] > 0 and row["others"][0]["who"] == "SciPy", row
 
 
 @pytest.mark.parametrize("dtype", ["f2", "f4", "u1", "bool", "i8", "u8"])

@@ -73,8 +73,10 @@ _DBL_EPSILON = float(np.finfo(np.float64).eps)
 # this rank, which pays from so many elements on.
 _SELECTED = 80
 _SELECTS_FROM = 2**16
-# Of several pictures each is a call of clcook.rank_filter, which pays from so many neighbours in each on.
+# Of several pictures each is a call of clcook.rank_filter, which pays from so many neighbours in each on: a GPU
+# finds this many within the time that a call takes.
 _PICTURE_PAYS_FROM = 2**19
+_PICTURE_PAYS_FROM_ON_GPU = 2**24
 _MOST = 2**30  # what a work-item counts with an int
 
 
@@ -88,6 +90,10 @@ def _device() -> tuple[int, bool, int, int, str]:
     """Elements of a vector (1 as on GPUs: many short work-items), whether it has doubles, its local memory, the
     largest group, its name."""
     return _clcook._ndimage_device()
+
+
+def _is_cpu() -> bool:
+    return _device()[0] > 1
 
 
 def _type(dtype: np.dtype) -> tuple[str, int]:
@@ -129,6 +135,12 @@ def _wide(values: Any) -> bytes:
     return np.stack([high, low], 1).tobytes()
 
 
+def _outside(cval: Any, dtype: np.dtype) -> bytes:
+    """cval as the kernels have it, in the type of the array."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        return np.array([cval]).astype(dtype).tobytes().ljust(8, b"\0")
+
+
 class _Chain:
     """Passes from an array to another: ndimage.cl says what a pass does."""
 
@@ -139,7 +151,6 @@ class _Chain:
         self._passes: list[tuple] = []
         self._bytes: list[int] = [math.prod(shape) * dtype.itemsize]
         self._vec, self._doubles, self._local, self._group, _ = _device()
-        self._is_cpu = self._vec > 1
 
     def _add(
         self, kernel: str, defines: dict[str, str], work: Sequence[int], local: Sequence[int], table: bytes,
@@ -176,12 +187,12 @@ class _Chain:
                 where=self.where,
             )
         vec = self._vec if self._doubles or not wide else 1
-        across = inner >= (vec if self._is_cpu else 32)
+        across = inner >= (vec if _is_cpu() else 32)
         if not across and (max(n, n_out) + span) * inner > _MOST:
             vec, across = 1, True
         element = 8 if wide else 4 if self.dtype == np.float16 else self.dtype.itemsize
         uniform = kernel == "uniform"
-        piece = 1024 if self._is_cpu else 2048 if uniform else 512
+        piece = 1024 if _is_cpu() else 2048 if uniform else 512
         while True:
             piece = max(piece // inner, 1) * inner
             local_bytes = (piece + (span - 1) * inner + vec) * element
@@ -205,11 +216,11 @@ class _Chain:
             groups = -(-inner // width) * -(-n_out // piece) * outer
             self._add(f"ndimage_{kernel}_tile", defines, (groups, 1, 1), (1, 1, 1), table, nbytes, local_bytes)
         elif across:
-            local = (8, 1 if uniform else 8, 1) if self._is_cpu else (32, min(8, self._group // 32), 1)
+            local = (8, 1 if uniform else 8, 1) if _is_cpu() else (32, min(8, self._group // 32), 1)
             work = (-(-inner // vec), -(-n_out // piece), outer)
             self._add(f"ndimage_{kernel}_across", defines, work, local, table, nbytes)
         else:
-            items = 1 if self._is_cpu else min(128, self._group)
+            items = 1 if _is_cpu() else min(128, self._group)
             groups = -(-n_out * inner // piece) * outer
             self._add(
                 f"ndimage_{kernel}_along", defines, (groups * items, 1, 1), (items, 1, 1), table, nbytes, local_bytes
@@ -242,7 +253,7 @@ class _Chain:
     def extreme(self, axis: int, size: int, minimum: bool, border: str, cval: Any, origin: int) -> None:
         """Of windows of `size`, in passes that widen them: their cost grows with the logarithm."""
         n, before, window = self.shape[axis], size // 2 + origin, 1
-        outside = self._outside(cval)
+        outside = _outside(cval, self.dtype)
         levels = 1 if size <= 16 else max(2, math.ceil(math.log(size, 16)))
         for level in range(levels):
             next = size if level == levels - 1 else math.ceil(size ** ((level + 1) / levels))
@@ -256,11 +267,6 @@ class _Chain:
                 before=before, size=len(places), span=span, border=border, wide=False,
             )
             n, before, window = n_out, 0, next
-
-    def _outside(self, cval: Any) -> bytes:
-        """cval as the kernels have it, in the type of the array."""
-        with np.errstate(invalid="ignore", over="ignore"):
-            return np.array([cval]).astype(self.dtype).tobytes().ljust(8, b"\0")
 
     def _copy(
         self, shape: Sequence[int], extents: Sequence[int], before: Sequence[int], places: np.ndarray, border: str,
@@ -281,22 +287,22 @@ class _Chain:
                 where=self.where,
             )
         head = np.array([*shape, *before, *padded, _BORDER_NUMBERS[border], len(offsets), rank, 0], np.int32)
-        table = head.tobytes() + self._outside(cval) + np.append(offsets, [0] * (len(offsets) % 2)).astype(np.int32).tobytes()
+        table = head.tobytes() + _outside(cval, self.dtype) + np.append(offsets, [0] * (len(offsets) % 2)).astype(np.int32).tobytes()
         bits = self.dtype.itemsize
         key = key or bits
-        pad = 4096 if self._is_cpu else 1
+        pad = 4096 if _is_cpu() else 1
         defines = {
             "COPY": "", "SRC": _UNSIGNED[bits], "DST": _UNSIGNED[bits], "DST_KIND": "3", "KEY": _UNSIGNED[key],
             "ORDER": str(order), "PAD": str(pad), "VEC": "1",
         }
-        local = (1, 8, 1) if self._is_cpu else (32, min(8, self._group // 32), 1)
+        local = (1, 8, 1) if _is_cpu() else (32, min(8, self._group // 32), 1)
         work = (-(-padded[3] // pad), padded[2], padded[1] * padded[0])
         # Vectors at the end of the last row read on.
         self._add("ndimage_pad", defines, work, local, table, (math.prod(padded) + 2 * vec) * key)
         return table, vec
 
     def _over(self, kernel: str, defines: dict[str, str], shape: Sequence[int], vec: int, table: bytes, nbytes: int):
-        local = (8, 8, 1) if self._is_cpu else (32, min(8, self._group // 32), 1)
+        local = (8, 8, 1) if _is_cpu() else (32, min(8, self._group // 32), 1)
         self._add(kernel, defines, (-(-shape[3] // vec), shape[2], shape[1] * shape[0]), local, table, nbytes)
 
     def ranks(self, window: _Window, rank: int, border: str, cval: Any) -> None:
@@ -350,7 +356,8 @@ class _Chain:
                    math.prod(self.shape) * dst.itemsize)  # fmt: skip
         self.dtype = dst
 
-    def run(self, a: np.ndarray, result: np.ndarray) -> None:
+    def made(self) -> Any:
+        """The plan of these passes."""
         count = len(self._passes)
         at, sizes, passes = 0, [self._bytes[0], self._bytes[-1], 1, 1], []
         for i, one in enumerate(self._passes):
@@ -358,11 +365,21 @@ class _Chain:
             sizes[to] = max(sizes[to], self._bytes[i + 1])
             passes.append((*one, at, to))
             at = to
-        _plans.run(
-            ("ndimage", passes, sizes),
-            lambda: _clcook._Passes(_source(), passes, sizes),
-            lambda plan: plan.run(_clcook._address(a), _clcook._address(result)),
-        )
+        return _clcook._Passes(_source(), passes, sizes)
+
+
+def _run(a: np.ndarray, result: np.ndarray, where: str, key: tuple, add: Callable[[_Chain], None]) -> None:
+    """Runs the passes that add(chain) adds, kept with their type, shape and a key of all else that they depend on."""
+
+    def make() -> Any:
+        chain = _Chain(a.shape, a.dtype, where)
+        add(chain)
+        return chain.made()
+
+    _plans.run(
+        ("ndimage", a.shape, a.dtype, key), make,
+        lambda plan: plan.run(_clcook._address(a), _clcook._address(result)),
+    )  # fmt: skip
 
 
 class _Window:
@@ -379,12 +396,17 @@ class _Window:
         self.fits = len(merged) <= 4
         merged = [(1, 1, 0)] * (4 - len(merged)) + merged
         self.shape = [one[0] for one in merged]
-        extents = [one[1] for one in merged]
-        before = [extent // 2 + origin for _, extent, origin in merged]
-        self.places = np.zeros((0, 4), np.int64)
-        if self.fits:
-            self.places = np.argwhere(footprint.reshape(extents))
-        self.parts = (self.shape, extents, before, self.places)
+        self._extents = [one[1] for one in merged]
+        self._before = [extent // 2 + origin for _, extent, origin in merged]
+        self._footprint = footprint
+
+    @functools.cached_property
+    def places(self) -> np.ndarray:
+        return np.argwhere(self._footprint.reshape(self._extents))
+
+    @property
+    def parts(self) -> tuple[Sequence[int], Sequence[int], Sequence[int], np.ndarray]:
+        return self.shape, self._extents, self._before, self.places
 
 
 # ---- arguments ----
@@ -622,10 +644,16 @@ def _sums(a: np.ndarray, output: np.ndarray, steps: Sequence[tuple], where: str)
             where=where,
         )
     result = _result(output, plain, dtype)
-    chain = _Chain(a.shape, plain.dtype, where)
-    for axis, kind, what, border, cval, origin in steps:
-        getattr(chain, kind)(axis, what, dtype, border, cval, origin)
-    chain.run(plain, result)
+
+    def add(chain: _Chain) -> None:
+        for axis, kind, what, border, cval, origin in steps:
+            getattr(chain, kind)(axis, what, dtype, border, cval, origin)
+
+    key = [
+        (axis, kind, what if kind == "uniform" else what.tobytes(), border, float.hex(cval), origin)
+        for axis, kind, what, border, cval, origin in steps
+    ]
+    _run(plain, result, where, ("sums", dtype, key), add)
     return _give(output, result)
 
 
@@ -838,7 +866,8 @@ def correlate(
 
     exact = np.dtype(np.float64 if _device()[1] else np.float32)
     plain, outside = _with_cval(a, _number(cval, where, "cval"), border, exact, where)
-    return _over(plain, output, dtype, counted, origins, add, where)
+    key = ("weighted", dtype, factors[counted].tobytes(), border, _outside(outside, plain.dtype))
+    return _over(plain, output, dtype, counted, origins, add, key, where)
 
 
 # ---- neighbours at a list of offsets ----
@@ -880,18 +909,17 @@ def _cut(value: float, dtype: np.dtype) -> Any:
 
 def _over(
     plain: np.ndarray, output: np.ndarray, dtype: np.dtype, footprint: np.ndarray, origins: Sequence[int],
-    add: Any, where: str,
+    add: Callable[[_Chain, _Window], None], key: tuple, where: str,
 ) -> np.ndarray:
-    """Runs the passes that add(chain, window) adds, on all of an array that a window can see, or on each
-    part of it along its first dimension."""
+    """Runs the passes that add(chain, window) adds, kept with a key of all that they depend on beside the window,
+    on all of an array that a window can see, or on each part of it along its first dimension."""
     result = _result(output, plain, dtype)
 
     def run(src: np.ndarray, dst: np.ndarray, footprint: np.ndarray, origins: Sequence[int]) -> None:
         window = _Window(src.shape, footprint, origins)
         if window.fits:
-            chain = _Chain(src.shape, src.dtype, where)
-            add(chain, window)
-            chain.run(src, dst)
+            seen = (footprint.shape, footprint.tobytes(), *origins)
+            _run(src, dst, where, (seen, key), lambda chain: add(chain, window))
         elif footprint.shape[0] == 1:
             for i in range(len(src)):
                 run(src[i], dst[i], footprint[0], origins[1:])
@@ -951,14 +979,16 @@ def _extremes(
         return output
     plain = _plain(a, a.dtype.newbyteorder("="))
     outside = _cut(outside, plain.dtype)
+    key = ("extremes", minimum, border, _outside(outside, plain.dtype))
     if not heights.any():
         return _over(
             plain, output, plain.dtype, footprint, origins,
-            lambda chain, window: chain.extremes(window, minimum, border, outside), where,
+            lambda chain, window: chain.extremes(window, minimum, border, outside), key, where,
         )  # fmt: skip
     return _over(
         plain, output, dtype, footprint, origins,
-        lambda chain, window: chain.raised(window, heights, dtype, minimum, border, outside), where,
+        lambda chain, window: chain.raised(window, heights, dtype, minimum, border, outside),
+        ("raised", dtype, heights.tobytes(), key), where,
     )  # fmt: skip
 
 
@@ -972,11 +1002,13 @@ def _box_extremes(a: np.ndarray, output: np.ndarray, steps: Sequence[tuple], cva
     first, rest = steps, steps[:0]
     if plain.dtype != dtype:
         first, rest = steps[:1], steps[1:]  # SciPy has the type of the output after the first axis
-    chain = _Chain(a.shape, plain.dtype, where)
-    for axis, size, border, origin, minimum in first:
-        chain.extreme(axis, size, minimum, border, outside, origin)
     result = _result(output, plain, plain.dtype)
-    chain.run(plain, result)
+
+    def add(chain: _Chain) -> None:
+        for axis, size, border, origin, minimum in first:
+            chain.extreme(axis, size, minimum, border, outside, origin)
+
+    _run(plain, result, where, ("box", first, _outside(outside, plain.dtype)), add)
     if rest:
         return _box_extremes(_give(np.empty(a.shape, dtype), result), output, rest, cval, where)
     return _give(output, result)
@@ -1155,7 +1187,8 @@ def _ranks(
     by_numpy = a.ndim == 1 and output.dtype.kind == "b"
     result = _over(
         plain, np.empty(a.shape, plain.dtype) if by_numpy else output, plain.dtype, footprint, origins,
-        lambda chain, window: chain.ranks(window, rank, border, outside), where,
+        lambda chain, window: chain.ranks(window, rank, border, outside),
+        ("ranks", rank, border, _outside(outside, plain.dtype)), where,
     )  # fmt: skip
     return _copied(output, result) if by_numpy else result
 
@@ -1169,7 +1202,8 @@ def _by_plan(
         return None
     if box[-1] != box[-2] or box[-1] % 2 == 0 or not 3 <= box[-1] <= 65:
         return None
-    if math.prod(a.shape[:-2]) > 1 and math.prod(a.shape[-2:]) * box[-1] ** 2 < _PICTURE_PAYS_FROM:
+    pays_from = _PICTURE_PAYS_FROM if _is_cpu() else _PICTURE_PAYS_FROM_ON_GPU
+    if math.prod(a.shape[:-2]) > 1 and math.prod(a.shape[-2:]) * box[-1] ** 2 < pays_from:
         return None
     border = _border(mode, where)
     plain = _plain(a, dtype)
