@@ -736,9 +736,10 @@ LONG_TEST_CASE("straight alpha: flat colours stay, and no colour under alpha 0 m
     for (const Pixel pixel : {Pixel::rgba8, Pixel::rgba16, Pixel::rgba16f, Pixel::rgba32f}) {
       const bool is_chosen = v.name() == "coalesced" || v.row()->traits.is_method;
       if (pixel != Pixel::rgba8 && !is_chosen) continue;
+      if (v.name() == "cpu_bytes") continue;  // refuses straight alpha
       if (left_out(number++, 4)) continue;
       CAPTURE(v.name());
-      CAPTURE(clcook::pixel_type_name(pixel, ""));
+      CAPTURE(std::string(clcook::pixel_type_name(pixel, "")));
       const clcook::Channel channel = clcook::channel_of(pixel);
       const double top = static_cast<double>(clcook::top_of(channel));
       LineBlur::Problem p{kWidth, kHeight, 6, kHalf, pixel, LineBlur::Alpha::straight};
@@ -808,7 +809,7 @@ LONG_TEST_CASE("images are blurred as buffers are", 16) {
     std::vector<unsigned char> got8(in8.size());
     read_image(image, 0, 0, 30, 12, got8.data(), done8);
     CHECK(difference(ref::blur(in8.data(), 30, 12, ref::taps(4, kSigma)), got8) <=
-          0.5 + 255 * kClose);
+          0.5 + 255 * (kClose + blur8.offer().max_error));
   }
 
   const std::pair<Pixel, cl_channel_type> wide[] = {{Pixel::rgba16, CL_UNORM_INT16},
