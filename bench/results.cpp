@@ -120,8 +120,8 @@ AnyResult parse_any(const std::string& content, const std::string& path) {
   read("startup", result.startup);
   read("counters", result.counters);
   // Pages name its values one by one, or have them from a script.
-  if (result.kind == "python" || result.kind == "compile" || result.kind == "conventions")
-    result.has_place = true;
+  for (const char* kind : {"python", "compile", "conventions", "ndimage"})
+    result.has_place = result.has_place || result.kind == kind;
   return result;
 }
 
@@ -175,6 +175,8 @@ std::string renewal_of(const Json& json, const std::string& path) {
                        end == std::string::npos ? "PREFIX" : path.substr(0, end));
   }
   if (kind == "python") return fmt::format("bench/python_overhead.py --out {}", path);
+  if (kind == "ndimage")  // not the same calls again
+    return "bench/ndimage.py --random SEED --rows N --out " + path;
   if (kind == "compile") return "bench/compile_time.py --out " + path;
   if (kind == "conventions") return "bench/peers/conventions.py --out " + path;
   // Of several: all that there are now.

@@ -145,8 +145,8 @@ TEST_CASE("every committed result is read, and its rows are written as they are"
     if (one.kind == "explore") CHECK(one.explore.curves.size() == one.json["curves"].size());
   }
   CHECK(kinds == std::set<std::string>{"bench", "check", "compile", "conventions", "counters",
-                                       "explore", "grid", "isa", "peers", "python", "stages",
-                                       "startup"});
+                                       "explore", "grid", "isa", "ndimage", "peers", "python",
+                                       "stages", "startup"});
 }
 
 TEST_CASE("a field that is missing or of another type is named with its file and row") {

@@ -14,8 +14,8 @@ from kernels import kernel_markdown
 from ladder import ladder_table, techniques_table
 from results import RECIPES, Refused, find, known_recipe, plain, refuse, text_of, variant_of
 from tables import (
-    bench_table, ceilings_table, check_table, conventions_table, counters_table, curve_table, grid_table, isa_table, libraries_table, peers_table,
-    recipes_table, results_table, speed_table, stages_table, startup_table, steps_table)  # fmt: skip
+    bench_table, ceilings_table, check_table, conventions_table, counters_table, curve_table, grid_table, isa_table, libraries_table,
+    ndimage_table, peers_table, recipes_table, results_table, speed_table, stages_table, startup_table, steps_table)  # fmt: skip
 
 
 class Document:
@@ -87,6 +87,7 @@ TABLES = {
     "libraries": (1, 1, " RESULT", lambda results, document, stem: of_kind("peers", lambda one: libraries_table(results, one.device, document.to_docs))(results, document, stem)),
     "conventions": (2, 2, " RESULT PACKAGE", of_kind("conventions", conventions_table)),
     "grid": (0, 0, "", lambda results, document: grid_table(results).markdown()),
+    "ndimage": (1, 1, " RESULT", of_kind("ndimage", ndimage_table)),
     "startup": (1, 1, " RESULT", of_kind("startup", startup_table)),
     "counters": (3, 14, " RESULT RECIPE COUNTER...", of_kind("counters", lambda result, recipe, *counters: counters_table(result, recipe, counters))),
     "isa": (2, 16, " RESULT RECIPE [TARGET [COUNT...]]", of_kind("isa", lambda result, recipe, target="", *figures: isa_table(result, recipe, target, figures))),

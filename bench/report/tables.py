@@ -562,6 +562,35 @@ def grid_table(results):
     return table
 
 
+def kind_of_filter(row):
+    if row["function"] in ("median_filter", "rank_filter", "percentile_filter"):
+        return "ranks"
+    return "extremes" if row["function"].startswith(("minimum", "maximum", "grey")) else "sums"
+
+
+def ndimage_table(result):
+    """Of calls of clcook.ndimage that nobody chose: how they compare with each of the others, from numpy to numpy."""
+    table = Table(["Beside", "Arrays", "Functions", *map(Right, ["Calls", "Lost", "Worst", "5 % quantile", "Median"])])
+    rows = [row for row in result.json["rows"] if "skipped" not in row]
+    for who, version in result.json["versions"].items():
+        alone = [{**row, "others": [one for one in row["others"] if one["who"] == who]} for row in rows]
+        for kind in ("all", "sums", "extremes", "ranks"):
+            of_kind = [row for row in alone if kind in ("all", kind_of_filter(row))]
+            for part, count, lost, *ratios in grid.summary(of_kind, "caller_us"):
+                if kind == "all" or part == "256 x 256 and more":
+                    arrays = part.replace("256 x 256", "65,536 elements")
+                    table.add(f"{who} {version}", arrays, kind, str(count), f"{lost} ({percent(lost / count)})", *(times(one) + "×" for one in ratios))
+    parts = [f"Seed {result.json['seed']} of {result.date[:10]}, {len(result.json['rows'])} calls drawn"]
+    parts += [f"{len(result.json['rows']) - len(rows)} failed"] if len(rows) < len(result.json["rows"]) else []
+    first = [row["first_ms"] for row in rows]
+    parts.append(f"clcook's first calls take {median(first):.0f} ms in the median and {max(first):.0f} ms at most")
+    for ratio, row in grid.worst(rows, "caller_us", count=1):
+        shape = " ".join(f"{name}={value}" for name, value in row["shape"].items())
+        parts.append(f"the worst, {times(ratio)}×, beside {grid.best_of(row, 'caller_us')['who']}: {row['function']} {shape}")
+    table.note = "; ".join(parts)
+    return table
+
+
 # ---- Counters, machine code, curves ----
 
 

@@ -193,7 +193,7 @@ class ThePage(Case):
         self.assertIn("<h3>The first blur of a new process</h3>", page)
         self.assertIn("<summary>Beside other libraries</summary>", page)
         self.assertNotIn("<h2></h2>", page)
-        for kind in ("check", "bench", "isa", "stages", "explore", "peers", "startup", "counters", "python", "compile", "conventions"):
+        for kind in ("check", "bench", "isa", "stages", "explore", "peers", "startup", "counters", "python", "compile", "conventions", "ndimage"):
             self.assertIn(f"<td>{kind}</td>", page)
 
 
@@ -1245,6 +1245,23 @@ class Grid(Case):
         self.assertEqual(devices, ["a device, seed 5", "a device, seed 6"])
         self.assertRegex(again.note, r"a device: seed 5 of .*\. a device: seed 6 of ")
         self.assertEqual(lines_of(tables.grid_table([])), ["not measured yet" + "|-" * 7])
+
+    def test_compares_filters_with_each_of_the_others(self):
+        def row(function, us, others, width=256):
+            others = [{"who": who, "caller_us": one} for who, one in others.items()]
+            return {"function": function, "shape": {"height": 256, "width": width, "size": 3}, "first_ms": 10 * us, "caller_us": us, "others": others}
+
+        rows = [row("median_filter", 1, {"SciPy": 9, "CuPy": 0.5}), row("grey_opening", 1, {"SciPy": 2}), row("correlate", 2, {"SciPy": 1, "CuPy": 6}, width=64),
+                {"function": "correlate", "shape": {}, "skipped": "no"}]  # fmt: skip
+        table = tables.ndimage_table(result_of("ndimage", rows, seed=5, date="2026-12-01T00:00:00Z", versions={"SciPy": "1.2", "CuPy": "3"}))
+        large = "65,536 elements and more"
+        self.assertEqual(lines_of(table), ["SciPy 1.2|all|all|3|1 (33 %)|0.50×|0.50×|2.0×", f"SciPy 1.2|{large}|all|2|0 (0.0 %)|2.0×|2.0×|5.5×",
+                                           "SciPy 1.2|smaller|all|1|1 (100 %)|0.50×|0.50×|0.50×", f"SciPy 1.2|{large}|extremes|1|0 (0.0 %)|2.0×|2.0×|2.0×",
+                                           f"SciPy 1.2|{large}|ranks|1|0 (0.0 %)|9.0×|9.0×|9.0×", "CuPy 3|all|all|2|1 (50 %)|0.50×|0.50×|1.8×",
+                                           f"CuPy 3|{large}|all|1|1 (100 %)|0.50×|0.50×|0.50×", "CuPy 3|smaller|all|1|0 (0.0 %)|3.0×|3.0×|3.0×",
+                                           f"CuPy 3|{large}|ranks|1|1 (100 %)|0.50×|0.50×|0.50×"])  # fmt: skip
+        self.assertEqual(table.note, "Seed 5 of 2026-12-01, 4 calls drawn; 1 failed; clcook's first calls take 10 ms in the median and 20 ms at most; "
+                         "the worst, 0.50×, beside CuPy: median_filter height=256 width=256 size=3")  # fmt: skip
 
 
 class Peers(Case):
