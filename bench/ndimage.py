@@ -179,7 +179,21 @@ def row_of(function, words, cupy, budget):
     return row
 
 
+def summary_of(rows, versions):
+    """{who: {"all", "large" and "small" arrays: how many calls, how many lost, and ratios}}, for sentences."""
+    out = {}
+    for who in versions:
+        alone = [{**row, "others": [one for one in row.get("others", []) if one["who"] == who]} for row in rows]
+        names = {"all": "all", "256 x 256 and more": "large", "smaller": "small"}
+        out[who] = {
+            names[part]: {"calls": count, "lost": lost, "worst": least, "low": low, "median": middle}
+            for part, count, lost, least, low, middle in grid.summary(alone, "caller_us")
+        }
+    return out
+
+
 def write(path, head, rows):
+    head = {**head, "summary": summary_of(rows, head["versions"])}
     lines = [f"{json.dumps(key)}: {json.dumps(value)}" for key, value in head.items()]
     lines.append('"rows": [\n  ' + ",\n  ".join(map(json.dumps, rows)) + "]")
     with open(path + ".new", "w", encoding="utf-8") as file:
