@@ -387,8 +387,19 @@ __kernel void ndimage_uniform_along(__global const Src* src, __global Dst* dst,
                                     __global const Pass* p, __local Wide1* line) {
   PIECE()
   FILL(line, WIDE_AT, WIDE_MANY, TAPS(p)[0])
-  // A work-item has an element of `inner` of some of the piece.
   const Wide1 divisor = TAPS(p)[1];
+#if CLCOOK_ND_VEC > 1
+  // Short windows are added up in vectors: a running sum takes its elements one by one.
+  if (size <= 16) {
+    for (int i = lid * CLCOOK_ND_VEC; i < count; i += items * CLCOOK_ND_VEC) {
+      Wide a = LOAD_WIDE(line + i);
+      for (int j = 1; j < size; ++j) a = WIDE_ADD(a, LOAD_WIDE(line + i + j * inner));
+      store_some(WIDE_DIV(a, (Wide)(divisor)), dst + i, count - i);
+    }
+    return;
+  }
+#endif
+  // A work-item has an element of `inner` of some of the piece.
   const int runs = items / inner > 0 ? items / inner : 1;
   const int steps = (count / inner + runs - 1) / runs;
   for (int k = lid; k < runs * inner; k += items) {
