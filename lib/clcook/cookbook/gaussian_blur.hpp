@@ -643,6 +643,8 @@ inline Recipe gaussian_blur() {
       "width=200 height=130 sigma=0 alpha=straight channels=2 quality=110",
       "width=18 height=9 depth=8 sigma=1 sigma_z=1 alpha=straight channels=2 z=2 region_depth=4 "
       "quality=80",
+      // More than the widest tile of cpu_bytes, which few cores have one of in narrower pictures.
+      "width=4200 height=9 sigma_x=2 sigma_y=1 pixel=u8 channels=1 border=wrap",
   });
   recipe.bench_shapes = shapes({
       "width=3840 height=2160 sigma=2 truncate=2 peak=1",
