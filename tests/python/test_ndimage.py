@@ -455,7 +455,8 @@ def test_no_warnings_that_scipy_does_not_give(dtype):
 
 
 def test_sums_of_nan_as_integers():
-    a = np.array([[1.0, 3.0, 4.0, -5.0, last] for last in (np.nan, np.inf, -np.inf)])  # the last spoils no other mean
+    ends = (np.nan, np.inf, -np.inf, 2.0**31, -(2.0**31) - 1, 2.0**33, 2.0**63, -(2.0**63), 2.0**64, 1e300, -1e300)
+    a = np.array([[1.0, 3.0, 4.0, -5.0, last] for last in ends])  # the last spoils no other mean
     with np.errstate(invalid="ignore"):
         for dtype in ("i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8"):
             theirs = ndimage.correlate1d(a, [1.0], output=dtype)

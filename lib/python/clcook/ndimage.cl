@@ -125,16 +125,23 @@ typedef Wide WideAt ALIGNED_AS(double);
 #define WIDE_DIV(a, b) ((a) / (b))
 #define WIDE_LESS(a, b) ((a) < (b))
 
+// What x86 makes of a double that an integer cannot hold: its least value.
+static inline Wide fitting(Wide a, double limit) {
+  return fabs(a) < (Wide)limit ? a : (Wide)-limit;
+}
+static inline double fitting_one(double a, double limit) { return fabs(a) < limit ? a : -limit; }
+#define INTS(a) CONVERT(int)(fitting(a, 0x1p31))
+#define LONGS(a) CONVERT(long)(fitting(a, 0x1p63))
 #if CLCOOK_ND_DST_KIND == 0  // a float; a half is made from one
 #define NARROW(a) CONVERT(CLCOOK_ND_DST)(a)
 #elif CLCOOK_ND_DST_KIND == 1  // an integer of at most 16 bits, or int
-#define NARROW(a) CONVERT(CLCOOK_ND_DST)(CONVERT(int)(a))
+#define NARROW(a) CONVERT(CLCOOK_ND_DST)(INTS(a))
 #elif CLCOOK_ND_DST_KIND == 2  // uint or long
-#define NARROW(a) CONVERT(CLCOOK_ND_DST)(CONVERT(long)(a))
+#define NARROW(a) CONVERT(CLCOOK_ND_DST)(LONGS(a))
 #else  // ulong, as x86 makes it of a double
-#define NARROW(a)                                                                          \
-  ((a) >= (Wide)0x1p63 ? CONVERT(ulong)(CONVERT(long)((a)-0x1p63)) ^ (V(ulong))(1ul << 63) \
-                       : CONVERT(ulong)(CONVERT(long)(a)))
+#define NARROW(a)                                                                  \
+  ((a) >= (Wide)0x1p63 ? CONVERT(ulong)(LONGS((a)-0x1p63)) ^ (V(ulong))(1ul << 63) \
+                       : CONVERT(ulong)(LONGS(a)))
 #endif
 #define NARROW_FLOAT(a) CONVERT(float)(a)
 
@@ -418,11 +425,12 @@ __kernel void ndimage_uniform_along(__global const Src* src, __global Dst* dst,
       vstore_half(mean.x + mean.y, i, dst);
 #endif
 #elif defined CLCOOK_ND_DOUBLE && CLCOOK_ND_DST_KIND == 1
-      dst[i] = (Dst)(int)mean;
+      dst[i] = (Dst)(int)fitting_one(mean, 0x1p31);
 #elif defined CLCOOK_ND_DOUBLE && CLCOOK_ND_DST_KIND == 2
-      dst[i] = (Dst)(long)mean;
+      dst[i] = (Dst)(long)fitting_one(mean, 0x1p63);
 #elif defined CLCOOK_ND_DOUBLE && CLCOOK_ND_DST_KIND == 3
-      dst[i] = mean >= 0x1p63 ? (ulong)(long)(mean - 0x1p63) ^ (1ul << 63) : (ulong)(long)mean;
+      dst[i] = mean >= 0x1p63 ? (ulong)(long)fitting_one(mean - 0x1p63, 0x1p63) ^ (1ul << 63)
+                              : (ulong)(long)fitting_one(mean, 0x1p63);
 #elif defined CLCOOK_ND_DOUBLE
       dst[i] = (Dst)mean;
 #else
