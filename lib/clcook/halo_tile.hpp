@@ -132,7 +132,7 @@ struct Spec : PlainSpec {
     std::shared_ptr<ImageStaging> staging;
   };
 
-  // Rows of pixels.
+  // Rows of pixels, of a view that outlives them.
   struct Rows {
     const cl::Buffer& buffer;
     KernelView view;
@@ -851,6 +851,7 @@ class HaloTile : public Plan<halo_tile::Spec> {
     const std::size_t row = static_cast<std::size_t>(p.width) * pixel_bytes(p.pixel);
     const std::size_t all = static_cast<std::size_t>(p.height) * static_cast<std::size_t>(p.depth);
     const auto outputs = static_cast<std::size_t>(tune().outputs);
+    const CheckedView between{resources().between, 0, row, row, all};
     Spec::Call call{
         kernels(on),
         Spec::launch(setup()),
@@ -861,7 +862,7 @@ class HaloTile : public Plan<halo_tile::Spec> {
         rows(history),
         rows(dst),
         wait,
-        rows({resources().between, 0, row, row, all}),
+        rows(between),
         (static_cast<std::size_t>(p.depth) + outputs - 1) / std::max<std::size_t>(1, outputs)};
     return this->row().run(call);
   }
