@@ -431,7 +431,8 @@ TEST_CASE("several processes add a block each to every row, and --resume adds th
   const Ran rest = with({"--resume", out});
   CAPTURE(rest.err);
   REQUIRE(rest.code == 0);
-  for (const Json& row : Json::parse(read_bytes(out))["rows"]) {
+  const Json whole = Json::parse(read_bytes(out));
+  for (const Json& row : whole["rows"]) {
     CAPTURE(row.dump());
     if (row["status"] != "measured") continue;
     CHECK(is_whole(row));

@@ -440,7 +440,8 @@ TEST_CASE("cpu_fused says what is too large for it, and automatic takes another 
 }
 
 TEST_CASE("what ends or hangs an implementation is refused on a device that is one of it") {
-  const auto on = [](stub::Device device, const char* platform, const char* version = "") {
+  const auto on = [](stub::Device device, const char* platform,
+                     const char* version = "OpenCL 3.0") {
     device.platform = platform;
     device.platform_version = version;
     stub::set_device(device);

@@ -84,7 +84,7 @@ struct Times {
 bool is_other_tune(const Runtime& runtime, const Recipe& recipe, const VariantInfo& variant,
                    const Json& row) {
   if (!variant.axes.empty()) return false;
-  const Params today = recipe.problem(params_of(row["shape"]))->close(variant, {}, runtime.info());
+  const Params today = recipe.whole_tune(variant.name, {}, params_of(row["shape"]), runtime.info());
   const Params then = params_of(row["tune"]);
   return std::any_of(today.entries().begin(), today.entries().end(), [&](const Params::Entry& one) {
     return then.find(one.name) != nullptr && *then.find(one.name) != one.value;

@@ -3,7 +3,7 @@
 # start, with ASan and UBSan, on the host code. Left out are tests of drivers, which run under Oclgrind, and
 # the planted bugs, which damage memory on purpose; there are no examples. Kernels are not instrumented:
 # the caches of BUILD serve them, and conformance runs its short grid. The short grid takes a tenth of
-# those that read foreign input or manage memory.
+# those that read foreign input or manage memory, and the launches of every variant.
 set -eu
 cmake=$1 source=$2 build=$3/sanitized caches=$3
 left_out="driver_bugs planted_bugs"
@@ -15,6 +15,7 @@ for file in "$source"/tests/*.cpp; do
   name=$(basename "$file" .cpp)
   case " $left_out " in *" $name "*) continue ;; esac
   case ${CLCOOK_TEST_GRID:-full}/$name in
+    short/stub_launches) targets+=("test_$name") names="$names|$name" ;;
     full/* | short/core_* | short/io_* | short/registry_* | short/bench_results | short/pictures)
       ! in_slice $number 10 || { targets+=("test_$name"); names="$names|$name"; }
       number=$((number + 1))
