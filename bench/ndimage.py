@@ -8,8 +8,8 @@ of; the package is the one that Python finds, to be installed from the same comm
 
 A call has a function, the array's sides and type, a size, sigma, footprint or weights, and a mode, all drawn:
 the same for a seed on every machine. Arrays have 1,000 to 16 million elements, and so few that SciPy's
-neighbours are at most --work. Results must be SciPy's: bit for bit, but for the means of uniform_filter, of
-which the largest difference is written. All go from numpy to numpy, in turns, until each has taken --budget
+neighbours are at most --work. Results must be SciPy's bit for bit, those of uniform_filter nearly: a call with
+another result is left out and named. All go from numpy to numpy, in turns, until each has taken --budget
 seconds; a time is the median. "first_ms" is clcook's first call, with what it compiles: begin with empty caches
 (CLCOOK_CACHE_DIR, POCL_CACHE_DIR). SciPy runs on one core.
 """
@@ -134,6 +134,13 @@ def difference(ours, theirs):
     return float(np.max(np.abs(ours.astype(np.float64) - theirs.astype(np.float64))))
 
 
+def allowed(function, dtype):
+    """How far a result may lie from SciPy's, whose running sums of quotients are themselves off."""
+    if not function.startswith("uniform"):
+        return 0
+    return 1 if dtype.kind in "iu" else 1e-5
+
+
 def seconds_of(run):
     begin = time.perf_counter()
     result = run()
@@ -166,6 +173,8 @@ def row_of(function, words, cupy, budget):
     seconds = {"clcook": 0}
     seconds["SciPy"], expected = seconds_of(runs["SciPy"])
     row["max_error"] = difference(result, expected)
+    if row["max_error"] > allowed(function, expected.dtype):
+        return {**row, "skipped": f"clcook: differs by {row['max_error']}"}
     if cupy:
         runs["CuPy"] = lambda: cupy(function, a, more)
         try:
