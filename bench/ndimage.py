@@ -71,7 +71,7 @@ def drawn(draw, work):
     if name == "rank_filter":
         words.update(rank=int(draw.random() * int(footprint_of(words, dimensions).sum())))
     elif name == "percentile_filter":
-        words.update(percentile=draw.share() % 101)
+        words.update(percentile=draw.share())
     if name in LINES:
         words.update(axis=int(draw.random() * dimensions))
     sides = sides_of(draw, dimensions, min(1.6e7, max(work / neighbours, 2e3)))
@@ -225,9 +225,11 @@ def main():
         for name, words in calls:
             print(name, *(f"{key}={one}" for key, one in words.items()))
         return
-    with subprocess.Popen([os.path.join(arguments.bin, "clcook_peers")], stdin=subprocess.PIPE,
-                          stdout=subprocess.PIPE, text=True) as probe:
-        head = json.loads(probe.communicate("head\n")[0].splitlines()[0])
+    program = os.path.join(arguments.bin, "clcook_peers")
+    if not os.path.exists(program):
+        parser.error(f"{program} is not there: build it with -DCLCOOK_BUILD_PEERS=ON, or say --bin")
+    probe = subprocess.run(program, input="head\n", stdout=subprocess.PIPE, text=True, check=True)
+    head = json.loads(probe.stdout.splitlines()[0])
     found = cupys() if head["device"]["type"] == "gpu" else None
     head.update(kind="ndimage", command=shlex.join(["bench/ndimage.py", *sys.argv[1:]]), seed=arguments.random,
                 versions={"SciPy": scipy.__version__, **({"CuPy": found[1]} if found else {})})

@@ -582,8 +582,8 @@ def ndimage_table(result):
                     table.add(f"{who} {version}", arrays, kind, str(count), f"{lost} ({percent(lost / count)})", *(times(one) + "×" for one in ratios))
     parts = [f"Seed {result.json['seed']} of {result.date[:10]}, {len(result.json['rows'])} calls drawn"]
     parts += [f"{len(result.json['rows']) - len(rows)} failed"] if len(rows) < len(result.json["rows"]) else []
-    first = [row["first_ms"] for row in rows]
-    parts.append(f"clcook's first calls take {median(first):.0f} ms in the median and {max(first):.0f} ms at most")
+    if first := [row["first_ms"] for row in rows]:
+        parts.append(f"clcook's first calls take {median(first):.0f} ms in the median and {max(first):.0f} ms at most")
     for ratio, row in grid.worst(rows, "caller_us", count=1):
         shape = " ".join(f"{name}={value}" for name, value in row["shape"].items())
         parts.append(f"the worst, {times(ratio)}×, beside {grid.best_of(row, 'caller_us')['who']}: {row['function']} {shape}")

@@ -1262,6 +1262,8 @@ class Grid(Case):
                                            f"CuPy 3|{large}|ranks|1|1 (100 %)|0.50×|0.50×|0.50×"])  # fmt: skip
         self.assertEqual(table.note, "Seed 5 of 2026-12-01, 4 calls drawn; 1 failed; clcook's first calls take 10 ms in the median and 20 ms at most; "
                          "the worst, 0.50×, beside CuPy: median_filter height=256 width=256 size=3")  # fmt: skip
+        none = tables.ndimage_table(result_of("ndimage", rows[3:], seed=5, date="2026", versions={"SciPy": "1.2"}))
+        self.assertEqual((lines_of(none), none.note), ([], "Seed 5 of 2026, 1 calls drawn; 1 failed"))
 
 
 class Peers(Case):
