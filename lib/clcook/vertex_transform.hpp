@@ -264,9 +264,11 @@ struct Spec : PlainSpec {
   // but not the image.
   static void keep_until(const cl::Event& done, const cl::Image1DBuffer& image) {
     clcook::check(clRetainMemObject(image()), "clRetainMemObject");
-    if (clSetEventCallback(done(), CL_COMPLETE, let_go, image()) == CL_SUCCESS) return;
-    done.wait();
+    const cl_int status = clSetEventCallback(done(), CL_COMPLETE, let_go, image());
+    if (status == CL_SUCCESS) return;
+    // To wait for `done` would have no end where it is behind an event that the caller sets later.
     clReleaseMemObject(image());
+    clcook::check(status, "clSetEventCallback");
   }
   static void CL_CALLBACK let_go(cl_event, cl_int, void* image) {
     clReleaseMemObject(static_cast<cl_mem>(image));
