@@ -25,7 +25,7 @@ void asked(const Recipe& recipe, const Params& shape, std::uint32_t chance) {
     if (recipe.name == "folded_switch" && shape.integer("patches", 0) > 256) return;
     const double bytes = recipe.problem_bytes(shape);
     CLCOOK_FUZZ_CHECK(std::isfinite(bytes) && bytes >= 0);
-    CLCOOK_FUZZ_CHECK(!tool::tuning_name(recipe, shape).empty());
+    CLCOOK_FUZZ_CHECK(!recipe.tuning_name(shape).empty());
   } catch (const Error& error) {
     // Values that do not go together are found when the problem is made of them.
     CLCOOK_FUZZ_CHECK(error.code == Errc::invalid_argument);
