@@ -192,11 +192,10 @@ def summary_of(rows, versions):
     """{who: {"all", "large" and "small" arrays: how many calls, how many lost, and ratios}}, for sentences."""
     out = {}
     for who in versions:
-        alone = [{**row, "others": [one for one in row.get("others", []) if one["who"] == who]} for row in rows]
         names = {"all": "all", "256 x 256 and more": "large", "smaller": "small"}
         out[who] = {
             names[part]: {"calls": count, "lost": lost, "worst": least, "low": low, "median": middle}
-            for part, count, lost, least, low, middle in grid.summary(alone, "caller_us")
+            for part, count, lost, least, low, middle in grid.summary(grid.beside(rows, who), "caller_us")
         }
     return out
 

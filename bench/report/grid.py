@@ -24,6 +24,11 @@ def ratio_of(row, clock="us"):
     return best[clock] / row[clock] if best else None
 
 
+def beside(rows, who):
+    """The rows with one of the others alone."""
+    return [{**row, "others": [one for one in row.get("others", []) if one["who"] == who]} for row in rows]
+
+
 def quantile(ratios, share):
     """The smallest that so many of them do not exceed."""
     return sorted(ratios)[max(math.ceil(share * len(ratios)) - 1, 0)]

@@ -527,6 +527,16 @@ def whole_grids(grids):
     return out
 
 
+def lost_cells(count, lost, ratios):
+    return [str(count), f"{lost} ({percent(lost / count)})", *(times(one) + "×" for one in ratios)]
+
+
+def worst_of(rows, clock, name):
+    """In words; none where no row has both times. `name` is the member that says what a row is of."""
+    return [" ".join([f"the worst, {times(ratio)}×, beside {grid.best_of(row, clock)['who']}: {row[name]}",
+                      *(f"{key}={value}" for key, value in row["shape"].items())]) for ratio, row in grid.worst(rows, clock, count=1)]  # fmt: skip
+
+
 def grid_table(results):
     """Of rows that nobody chose: how many are lost to the fastest other program, and by how much."""
     table = Table(["Device", "Clock", "Rows", *map(Right, ["How many", "Lost", "Worst", "5 % quantile", "Median"])])
@@ -542,7 +552,7 @@ def grid_table(results):
         name = f"{device}, seed {one[0].json['seed']}" if devices.count(device) > 1 else device
         for clock, title in CLOCKS.items():
             for part, count, lost, *ratios in grid.summary(rows, clock):
-                table.add(name, title, part, str(count), f"{lost} ({percent(lost / count)})", *(times(one) + "×" for one in ratios))
+                table.add(name, title, part, *lost_cells(count, lost, ratios))
     if not grids:
         table.add(NOT_MEASURED, *["-"] * 7)
     notes = []
@@ -553,9 +563,7 @@ def grid_table(results):
         if missed := grid.misses(rows):
             slow = [ratio for ratio, _ in missed if ratio > 1.1]
             parts.append(f"automatic takes more than 10 % longer than clcook's fastest variant in {len(slow)} of {len(missed)} rows, at most {times(missed[0][0])} times as long")
-        for ratio, row in grid.worst(rows, count=1):
-            shape = " ".join(f"{name}={value}" for name, value in row["shape"].items())
-            parts.append(f"the worst, {times(ratio)}×, beside {grid.best_of(row)['who']}: {row['recipe']} {shape}".rstrip())
+        parts += worst_of(rows, "us", "recipe")
         parts += [f"in no row: {absent}"] if absent else []
         notes.append("; ".join(parts))
     table.note = ". ".join(["How many times as fast as the fastest other program", *notes]) if grids else ""
@@ -573,20 +581,18 @@ def ndimage_table(result):
     table = Table(["Beside", "Arrays", "Functions", *map(Right, ["Calls", "Lost", "Worst", "5 % quantile", "Median"])])
     rows = [row for row in result.json["rows"] if "skipped" not in row]
     for who, version in result.json["versions"].items():
-        alone = [{**row, "others": [one for one in row["others"] if one["who"] == who]} for row in rows]
+        alone = grid.beside(rows, who)
         for kind in ("all", "sums", "extremes", "ranks"):
             of_kind = [row for row in alone if kind in ("all", kind_of_filter(row))]
             for part, count, lost, *ratios in grid.summary(of_kind, "caller_us"):
                 if kind == "all" or part == "256 x 256 and more":
                     arrays = part.replace("256 x 256", "65,536 elements")
-                    table.add(f"{who} {version}", arrays, kind, str(count), f"{lost} ({percent(lost / count)})", *(times(one) + "×" for one in ratios))
+                    table.add(f"{who} {version}", arrays, kind, *lost_cells(count, lost, ratios))
     parts = [f"Seed {result.json['seed']} of {result.date[:10]}, {len(result.json['rows'])} calls drawn"]
     parts += [f"{len(result.json['rows']) - len(rows)} failed"] if len(rows) < len(result.json["rows"]) else []
     if first := [row["first_ms"] for row in rows]:
         parts.append(f"clcook's first calls take {median(first):.0f} ms in the median and {max(first):.0f} ms at most")
-    for ratio, row in grid.worst(rows, "caller_us", count=1):
-        shape = " ".join(f"{name}={value}" for name, value in row["shape"].items())
-        parts.append(f"the worst, {times(ratio)}×, beside {grid.best_of(row, 'caller_us')['who']}: {row['function']} {shape}")
+    parts += worst_of(rows, "caller_us", "function")
     table.note = "; ".join(parts)
     return table
 
